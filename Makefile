@@ -110,6 +110,11 @@ tool_optional = $(eval tool_optional := $(call optional,lzma.h,HAVE_LZMA,lzma) $
 tool_libraries = $(filter -l%,$(tool_optional)) $(dl)
 build/examples/tool/%.o: private CPPFLAGS += $(filter -D%,$(tool_optional))
 
+# Its indexes have a moment for each generation, however small the trace is: for tests/tool/index.py.
+build/tests/gotrace_dense: $(filter-out %/reading/index.o,$(tool_objects)) examples/gotrace/reading/index.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) -DINDEX_SPACING=0 $^ -o $@ $(LDFLAGS) $(tool_libraries)
+
 # The tool as WebAssembly: only the commands that read a trace and write text.
 wasm_cc = $(CLANG) --target=wasm32-wasi --sysroot=/usr
 wasm_sources = examples/gotrace/library.c examples/gotrace/main.c $(filter-out %/view_pack.c %/view_page.c %/view_open.c %/serve.c %/sha256.c,\

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""`gotrace dump` prints the same with an index as without one, for random parts of traces. An index that is damaged, or is
-that of another trace, is refused with a line.
+"""The commands that begin at an index show the same with one as without, for random parts of traces. An index that is
+damaged, or is that of another trace, is refused with a line.
 
-    tests/tool/index.py [-n PARTS] [-s SEED] TOOL TRACE...
+    tests/tool/index.py [-n PARTS] [-s SEED] [--dense DENSE] TOOL TRACE...
+
+DENSE is the tool with a moment in its indexes for each generation, however small the trace is.
 """
 import argparse
 import os
@@ -11,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 
-from made_trace import GO_STATUS, LOG, PROC_STATUS, RUNNING, Generations, Trace
+import made_trace
+from made_trace import (GC_ACTIVE, GC_BEGIN, GO_BLOCK, GO_CREATE, GO_START, GO_STATUS, GO_UNBLOCK, LOG, NO_ID, PROC_STATUS,
+                        RUNNABLE, RUNNING, STW_BEGIN, STW_END, TASK_BEGIN, TASK_END, Generations, Trace)
 
 
 def run(tool, *words):
@@ -22,6 +26,20 @@ def run(tool, *words):
 def check(condition, *words):
     if not condition:
         sys.exit(" ".join(str(word) for word in words))
+
+
+def random_command(dice):
+    """One that shows a part, and has to know in which state that begins."""
+    kind = dice.choice(("--cpu", "--sync", "--network", "--syscall", "--scheduler", "--create"))
+    return dice.choice((
+        ["profile", kind, "--folded"],
+        ["profile", kind],
+        ["export", "--perfetto"],
+        ["export", "--chrome"],
+        ["path", "--go", str(dice.randrange(60))],
+        ["path", "--task", dice.choice(("work", "request", "task", "other")), "--json"],
+        ["view", "--data"],
+    ))
 
 
 def random_part(dice, length):
@@ -48,6 +66,10 @@ def compare(tool, dice, trace, index, parts):
         part = random_part(dice, times[-1] if times else 1)
         wanted = run(tool, "dump", *part, bare)
         found = run(tool, "dump", *part, "--index", index, bare)
+        check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
+        part = random_command(dice) + [word for word in part if word != "--json"]
+        wanted = run(tool, *part, bare)
+        found = run(tool, *part, "--index", index, bare)
         check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
     return True
 
@@ -99,10 +121,71 @@ def skips(tool, directory):
     check(run(tool, *part, "--index", index) == wanted, "the beginning is read although there is an index")
 
 
+def forge(tool, dice, trace, index):
+    """An index that is damaged before it gets its hash is refused, or gives something wrong, but no crash."""
+    good = open(index, "rb").read()
+    for size in range(10, 0, -1):  # of the hash, in base 128
+        if made_trace.number(stable_hash(good[:-size])) == good[-size:]:
+            break
+    else:
+        sys.exit("the hash of an index is not found")
+    head = good.index(b"\n") + 20
+    for _ in range(100):
+        data = bytearray(good[:-size])
+        for _ in range(dice.choice((1, 1, 2, 5))):
+            data[dice.randrange(head, len(data))] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
+        with open(index, "wb") as file:
+            file.write(data + made_trace.number(stable_hash(data)))
+        status, _, said = run(tool, *random_command(dice), "--from", str(dice.randrange(1, 400000)), "--index", index, trace)
+        check(status in (0, 1) and b"Sanitizer" not in said and b"runtime error" not in said, "a forged index: status", status, said)
+    with open(index, "wb") as file:
+        file.write(good)
+
+
+def stable_hash(data):
+    value = 14695981039346656037
+    for byte in data:
+        value = (value ^ byte) * 1099511628211 % 2**64
+    return value
+
+
+def carries_on():
+    """A trace of which the parts depend on what happened in the first generation: main (1) begins a task, stops the world, begins
+    a collection, and has woken worker (2), which goes on and ends the task in the last generation."""
+    made = Generations()
+    for generation in range(4):
+        t, start = Trace(), generation * 100000
+        main, worker, wait = t.stack("main.main"), t.stack("main.worker"), t.stack("sync.Wait", "main.worker")
+        t.event(1, start, PROC_STATUS, 1, 1)
+        t.event(1, start + 1, GO_STATUS, 1, 1, RUNNING)
+        t.event(3, start, PROC_STATUS, 3, 1)
+        if generation == 0:
+            t.event(1, 1000, TASK_BEGIN, 7, NO_ID, t.string("work"), main)
+            t.event(1, 2000, GO_CREATE, 2, worker, main)
+            t.event(3, 3000, GO_START, 2, 1)
+            t.event(3, 4000, GO_BLOCK, t.string("sync"), wait)
+            t.event(1, 5000, GC_BEGIN, 0, main)
+            t.event(1, 6000, STW_BEGIN, t.string("testing"), main)
+            t.event(1, 7000, GO_UNBLOCK, 2, 2, main)
+        else:
+            t.event(1, start + 2, GC_ACTIVE, generation)
+            t.event(3, start + 3, GO_STATUS, 2, NO_ID, RUNNABLE)
+        if generation == 3:
+            t.event(3, start + 20000, GO_START, 2, 1)
+            t.event(3, start + 30000, GO_BLOCK, t.string("sync"), wait)
+            t.event(1, start + 40000, GO_UNBLOCK, 2, 2, main)
+            t.event(3, start + 50000, GO_START, 2, 3)
+            t.event(3, start + 60000, TASK_END, 7, worker)
+            t.event(1, start + 70000, STW_END)
+        made.append(t)
+    return made.data()
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("-n", type=int, default=5)
     options.add_argument("-s", type=int, default=1)
+    options.add_argument("--dense")
     options.add_argument("tool")
     options.add_argument("traces", nargs="+")
     given = options.parse_args()
@@ -110,6 +193,17 @@ def main():
     large = None
     with tempfile.TemporaryDirectory() as directory:
         count = 0
+        made = os.path.join(directory, "carries_on.trace")
+        with open(made, "wb") as file:
+            file.write(carries_on())
+        check(run(given.tool, "check", made)[0] == 0, "a made trace is not valid:", run(given.tool, "check", made))
+        for trace in given.traces + [made] * 10 if given.dense else ():
+            index = os.path.join(directory, "dense.gtx")
+            if compare(given.dense, dice, trace, index, given.n):
+                os.remove(index)
+        if given.dense:
+            run(given.dense, "index", made)
+            forge(given.dense, dice, made, made + ".gtx")
         for trace in given.traces:
             index = os.path.join(directory, "%d.gtx" % count)
             if not compare(given.tool, dice, trace, index, given.n):

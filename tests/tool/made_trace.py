@@ -438,6 +438,56 @@ def counters():
     return generations
 
 
+def service():
+    """A service of 4 s, with faults that are known. Goroutine 10 serves requests: tasks 1 to 200, each of 1 ms, one every 20 ms, but for
+    task 150: from 2,980 ms on it waits for 60 ms, behind many functions, for the mutex that rebuild, goroutine 11, has had since
+    2,970 ms. Goroutine 12 stores uploads: tasks 1001 to 1100, each of 3 ms, one every 40 ms. Goroutine 13 stops the world for
+    10 ms every 200 ms. Goroutine 14 runs for 20 us at 2,000.01 ms."""
+    t, ms, sequence = Trace(), 10 ** 6, collections.Counter()
+    stacks = {10 + i: t.stack("main." + name) for i, name in enumerate(("serve", "rebuild", "store", "watch", "tick"))}
+    serve, rebuild, store = stacks[10], stacks[11], stacks[12]
+    lock, sleep = t.stack("sync.(*Mutex).Lock", *("main.layer%d" % i for i in range(7)), "main.parseHeader", "main.serve"), t.string("sleep")
+
+    def run(go, begin, end, waker=None):
+        """From a wait until the next sleep. `waker`: nobody, or a goroutine that runs."""
+        sequence[go] += 2
+        t.event((waker or go) - 9, begin - 200, GO_UNBLOCK, go, sequence[go] - 1, rebuild if waker else 0)
+        t.event(go - 9, begin, GO_START, go, sequence[go])
+        t.event(go - 9, end, GO_BLOCK, sleep, stacks[go])
+
+    for go in stacks:
+        t.event(go - 9, 0, PROC_STATUS, go - 10, 1)
+        t.event(go - 9, 1, GO_STATUS, go, go - 9, RUNNING)
+        t.event(go - 9, 1000, GO_BLOCK, sleep, stacks[go])
+    t.event(1, 2, PROCS_CHANGE, 5, serve)
+    free = 0
+    for task in range(1, 201):
+        begin = max(free, (task - 1) * 20 * ms + 10000)
+        end = free = begin + (61 if task == 150 else 1) * ms
+        t.event(1, begin + 10, TASK_BEGIN, task, NO_ID, t.string("request"), serve)
+        t.event(1, end - 10, TASK_END, task, serve)
+        if task == 150:
+            run(10, begin, begin + 100)
+            t.threads[1][-1] = (begin + 100, GO_BLOCK, (t.string("sync"), lock))
+            run(10, end - ms, end, 11)
+        else:
+            run(10, begin, end)
+        free += 1000
+    run(11, 2970 * ms, 2980 * ms + 60 * ms + 10000)
+    for i in range(100):
+        begin = i * 40 * ms + 2 * ms
+        run(12, begin, begin + 3 * ms)
+        t.event(3, begin + 10, TASK_BEGIN, 1001 + i, NO_ID, t.string("upload"), store)
+        t.event(3, begin + 3 * ms - 10, TASK_END, 1001 + i, store)
+    for i in range(20):
+        begin = i * 200 * ms + 6 * ms
+        run(13, begin, begin + 10 * ms)
+        t.event(4, begin + 10, STW_BEGIN, t.string("read mem stats"), t.stack("runtime.ReadMemStats", "main.watch"))
+        t.event(4, begin + 10 * ms - 10, STW_END)
+    run(14, 2000 * ms + 10000, 2000 * ms + 30000)
+    return t
+
+
 def collecting():
     """A collection, and a goroutine's assistance to it, that have been going on since the trace began, which it tells late; a
     stopped world in which one of seven equal parts ends."""

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tests/need.sh python3
-make -s build/examples/gotrace build/examples/scheduler build/examples/flight build/tests/quick/hello_formats
+make -s build/examples/gotrace build/tests/gotrace_dense build/examples/scheduler build/examples/flight build/tests/quick/hello_formats
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 for format in 1.21 1.26; do
@@ -21,4 +21,4 @@ build/examples/gotrace info --from "$began" "$dir/broken" >"$dir/part" 2>/dev/nu
 grep -q '^began' "$dir/part" || { echo 'a broken trace has no part by the wall clock'; exit 1; }
 tests/tool/parts_add_up.py build/examples/gotrace "$dir"/*.trace tests/traces/*
 tests/tool/info_jobs.py -n 400 build/examples/gotrace "$dir"/*.trace
-tests/tool/index.py -n 20 build/examples/gotrace "$dir"/*.trace tests/traces/*
+tests/tool/index.py -n 20 --dense build/tests/gotrace_dense build/examples/gotrace "$dir"/*.trace tests/traces/*

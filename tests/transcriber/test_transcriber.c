@@ -633,6 +633,25 @@ static void check_malformed(void) {
   }
 }
 
+/* A thread's record says, after its end, that it runs a goroutine which nothing has told of: malformed. The trace has
+ * events of the thread already, so the goroutine cannot have run there since the beginning. */
+static void check_introduction_after_the_end(void) {
+  capture_record record = capture_made(GOTRACE__REC_THREAD);
+  CHECK(begin(GOTRACE_GO_1_26));
+  capture_create(&c, 0, 1, GOTRACE__RUNNABLE, GOTRACE__RECORD_OWN, 2);
+  go(0, GOTRACE__REC_GO_START, 1);
+  self(0, GOTRACE__REC_GO_END);
+  capture_thread_end(&c, 0);
+  record.is.as_THREAD.go = 2;
+  record.is.as_THREAD.id = 77;
+  record.is.as_THREAD.proc = 2;
+  c.tick++;
+  capture_put(&c, 0, &record, c.tick);
+  CHECK_EQUAL(end(NULL), GOTRACE_OK);
+  CHECK_EQUAL(t.counters.late_introductions, 1);
+  done();
+}
+
 /* Lack of memory at any moment, and a sink that fails at any byte, end the trace early. What is there is a trace. */
 static void check_failure(unsigned format, size_t limit) {
   unsigned i;
@@ -1605,6 +1624,7 @@ int main(void) {
   check_samples(GOTRACE_GO_1_21);
   check_samples(GOTRACE_GO_1_23);
   check_malformed();
+  check_introduction_after_the_end();
   check_failures(GOTRACE_GO_1_11);
   check_failures(GOTRACE_GO_1_26);
   /* Those that only the fuzz target uses. */

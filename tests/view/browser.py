@@ -11,6 +11,7 @@ the console since the page was opened, including those while it loaded.
 """
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -63,6 +64,14 @@ class Browser:
             if time.time() > end:
                 raise TimeoutError(condition)
             time.sleep(0.05)
+
+    def open_page(self, page):
+        """Opens a page of gotrace view, and waits until it shows its trace and what is wrong."""
+        self.open("file://" + page)
+        self.wait_for("window.gotrace && gotrace.app.answered")
+        height = None
+        while height != (height := self.run("return gotrace.app.painter.height")):  # the findings' bar takes its room
+            self.frame()
 
     def frame(self):
         """Waits until the page has drawn the requested view with all details."""
@@ -265,6 +274,15 @@ class Firefox(Browser):
             self.connection.close()
         except (RuntimeError, OSError, ValueError):
             pass
+
+
+@contextlib.contextmanager
+def session(kind, *size):
+    """A browser in which the page may not report errors."""
+    with kind(*(size or (1280, 800))) as b:
+        yield b
+        errors = b.errors()
+        assert not errors, errors
 
 
 def all_there():

@@ -133,7 +133,7 @@ def compare_counters(b, story, generator):
     """The sizes of the heap and its goal at a time, and the number of goroutines per state, if the events give all. Samples
     closer than a step become one, with the greater values; the step is doubled when there are too many of them, so that
     a value may have come from up to a step after the next sample."""
-    sampled = b.run("return gotrace.app.data.counters")
+    sampled = b.run("return gotrace.app.data.files[0].counters")
     if not story.sizes["heap"] or len(sampled) >= 7 * 8000:  # of many samples only the greatest are kept
         return 0
     times = sampled[::7]
@@ -253,9 +253,7 @@ def compare(b, story, windows, generator):
 
 def open_page(b, tool, page, *arguments):
     subprocess.run([tool, "view", "-o", page, *arguments], check=True)
-    b.open("file://" + page)
-    b.wait_for("window.gotrace && gotrace.app.answered")
-    b.frame()
+    b.open_page(page)
 
 
 def compare_part(b, tool, page, trace, story, begin, end, windows, generator):
@@ -266,7 +264,7 @@ def compare_part(b, tool, page, trace, story, begin, end, windows, generator):
 
 def compare_filter(b, tool, page, trace, story, windows, generator):
     """With a filter, only a goroutine that it selects has a row; what all share is as without it, and the page fits it."""
-    counters = b.run("return gotrace.app.data.counters")
+    counters = b.run("return gotrace.app.data.files[0].counters")
     rows = b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end).map((r) => r.id)")
     g = max(rows, key=lambda g: (len(story.goes.get(int(g), [])), str(g)))
     open_page(b, tool, page, "--go", str(g), trace)
@@ -274,7 +272,7 @@ def compare_filter(b, tool, page, trace, story, windows, generator):
     counts = compare(b, story.chosen(int(g)), windows, generator)
     shown = b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2 && r.begin <= r.end).map((r) => [r.id, r.begin, r.end])")
     check({str(row[0]) for row in shown} == {str(g)}, "--go", g, "shows", shown[:5])
-    check(b.run("return gotrace.app.data.counters") == counters, "--go changes the counters")
+    check(b.run("return gotrace.app.data.files[0].counters") == counters, "--go changes the counters")
     # Its tasks may go on in other goroutines.
     shown = b.run("return gotrace.app.model.rows.filter((r) => arguments[0].includes(r.kind) && r.begin <= r.end).map((r) => [r.id, r.begin, r.end])",
                   [KIND[kind] for kind in ("go", "region", "task")])

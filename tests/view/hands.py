@@ -252,13 +252,10 @@ def main():
         for kind in browsers:
             # The places of the browser's history are counted, so there are no others before.
             for checks in (check_wheel, check_touch, check_measuring, check_marked_times, check_fit, check_ends), (check_back,):
-                with kind(1280, 800) as b:
-                    b.open("file://" + page)
-                    b.wait_for("window.gotrace && gotrace.app.answered")
+                with browser.session(kind) as b:
+                    b.open_page(page)
                     for check in checks:
                         check(b)
-                    errors = b.errors()
-                    assert not errors, errors
             print(kind.name)
 
 

@@ -23,18 +23,10 @@ ROWS = "return JSON.stringify(gotrace.app.painter.visibleLines().map((line) => [
 GREY = 0.2  # the saturation below which a colour has no hue
 
 
-def open_page(b, page):
-    b.open("file://" + page)
-    b.wait_for("window.gotrace && gotrace.app.answered")
-    height = None
-    while height != (height := b.run("return gotrace.app.painter.height")):  # the findings' bar takes its room
-        b.frame()
-
-
 def check_panel(b, page):
     size = "return [gotrace.app.painter.width, gotrace.app.painter.height, document.getElementById('panel').offsetWidth]"
     b.run("localStorage.clear()")
-    open_page(b, page)
+    b.open_page(page)
     rows, before = b.run(ROWS), b.run(size)
     assert b.run("return document.querySelectorAll('#panel .legend li').length") > 10
     b.run("const row = gotrace.app.model.rows.find((r) => r.kind === 2); return gotrace.app.goTo(row.number, row.begin + 1)")
@@ -58,13 +50,13 @@ def check_panel(b, page):
     b.keys("ArrowRight")
     width = b.run(size)[2]
     assert abs(width - (before[2] + 80)) <= 5 and int(b.run("return document.getElementById('split').getAttribute('aria-valuenow')")) == width, (before, width)
-    open_page(b, page)
+    b.open_page(page)
     assert b.run(size)[2] == width
     b.run("localStorage.clear()")
 
 
 def check_widths(b, page):
-    open_page(b, page)
+    b.open_page(page)
     b.run("""
       for (const f of gotrace.app.model.functions) f.name += "x".repeat(80), f.states.forEach((state) => { state.total += 123456789012, state.longest += 123456789012; });
       gotrace.app.open("summary");""")
@@ -76,7 +68,7 @@ def check_growth(kind, page):
     heights = {}
     for width, height in (1280, 600), (2560, 1440):
         with kind(width, height) as b:
-            open_page(b, page)
+            b.open_page(page)
             b.keys("c")
             b.frame()
             heights[width] = b.run("const {layout, height} = gotrace.app.painter; return [layout.lines[0].height, layout.height / height]")
@@ -94,7 +86,7 @@ def hues_of(b):
 
 
 def check_colours(b, page):
-    open_page(b, page)
+    b.open_page(page)
     for dark in "false", "true":
         b.run("gotrace.app.setTheme(%s)" % dark)
         hues, names = hues_of(b)
@@ -116,7 +108,7 @@ def check_stopped(b, directory):
     with open(trace, "wb") as file:
         file.write(made_trace.collecting().data())  # stopped from 7.5 to 8 us
     subprocess.run(["build/examples/gotrace", "view", "-o", page, trace], check=True)
-    open_page(b, page)
+    b.open_page(page)
     share = """
       const {painter} = gotrace.app, {pixels, ratio} = painter, {width} = painter.canvas;
       const line = painter.layout.lines.find((l) => l.row?.kind === arguments[2]), [x0, x1] = [arguments[0], arguments[1]].map((time) => Math.round(painter.x(time) * ratio));
@@ -144,7 +136,7 @@ def check_stopped(b, directory):
 
 def check_reader(b, page):
     """What assistive technology gets."""
-    open_page(b, page)
+    b.open_page(page)
     assert b.run("return document.getElementById('canvas').getAttribute('role')") == "application"
     for tab in b.run("return [...document.querySelectorAll('[role=tab]')].map((tab) => tab.getAttribute('aria-controls'))"):
         assert b.run("return document.getElementById(arguments[0]).getAttribute('role')", tab) == "tabpanel", tab
@@ -181,13 +173,11 @@ def main():
         subprocess.run(["build/examples/scheduler", "-o", trace, "-f", "1.23", "-j", "4", "examples", "tests"], check=True, stdout=subprocess.DEVNULL)
         subprocess.run(["build/examples/gotrace", "view", "-o", page, trace], check=True)
         for kind in browsers:
-            with kind(1280, 800) as b:
-                open_page(b, page)
+            with browser.session(kind) as b:
+                b.open_page(page)
                 for check in check_panel, check_widths, check_colours, check_reader:
                     check(b, page)
                 check_stopped(b, directory)
-                errors = b.errors()
-                assert not errors, errors
             check_growth(kind, page)
             print(kind.name)
 

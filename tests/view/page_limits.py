@@ -137,8 +137,8 @@ def look(pages):
         b.run("const {model} = gotrace.app, row = model.rows.find((r) => r.name === 'main.f2999');"
               "return gotrace.app.sliceAt(row.number, row.begin, false).then((slice) => gotrace.app.select(slice))")
         b.wait_for("document.getElementById('panel').textContent.includes('main.f2999')", 20)
-        others = b.run("return gotrace.app.model.functions.find((f) => f.name === '(others)')")
-        assert others["goroutines"] == 3001 - share(20000), others
+        others = b.run("return gotrace.app.model.functions.find((f) => f.name === '(others)').goroutines")
+        assert others == 3001 - share(20000), others
 
 def main():
     if not shutil.which("cc") and "CC" not in os.environ:

@@ -7,7 +7,7 @@ The program's goroutines come in the order in which they began, those of Go's ru
 folded group has the share of each state that its rows have together. A search lists its results with times, and each
 leads there. The tables of goroutines and tasks have each of them, with the times of its slices, and a bar of times lists
 those of its length. A task's details tell where its time went, as gotrace path does; two kinds of tasks or regions are
-compared by medians and tails.
+compared by medians and tails, and so are two selected times.
 """
 
 import collections
@@ -24,18 +24,12 @@ import browser  # noqa: E402
 import made_trace  # noqa: E402
 
 
-def open_page(b, page):
-    b.open("file://" + page)
-    b.wait_for("window.gotrace && gotrace.app.answered")
-    b.frame()
-
-
 def table(b, label):
     return b.run("return [...document.querySelectorAll('table')].find((t) => t.getAttribute('aria-label') === arguments[0])?.innerText.split('\\n').map((line) => line.split('\\t'))", label)
 
 
 def check_order(b, page):
-    open_page(b, page)
+    b.open_page(page)
     groups = b.run("const {model} = gotrace.app; return model.groups.filter((g) => /^(go |runtime)/.test(g.key)).map((g) => [g.key, model.folded.has(g.key), Math.min(...g.rows.map((n) => model.rows[n].begin)), g.rows.map((n) => model.rows[n].name)])")
     program = [g for g in groups if g[0] != "runtime"]
     assert len(program) >= 1 and groups[:len(program)] == program, groups
@@ -45,14 +39,14 @@ def check_order(b, page):
 
 
 def check_begins(b, page):
-    open_page(b, page)
+    b.open_page(page)
     begins = b.run("const {model} = gotrace.app; return model.groups.filter((g) => g.key.startsWith('go ')).map((g) => Math.min(...g.rows.map((n) => model.rows[n].begin)))")
     assert len(begins) > 4 and begins == sorted(begins), begins
 
 
 def check_strips(b, page):
     """What the strip adds up is what the slices of its rows are, and its colours are painted in their order and size."""
-    open_page(b, page)
+    b.open_page(page)
     for size in 1, 0.2:
         b.keys("0", "c", "Home")
         b.run("const {begin, end} = gotrace.app.data; gotrace.setView(begin, begin + (end - begin) * arguments[0])", size)
@@ -91,7 +85,7 @@ def check_strips(b, page):
 
 
 def check_results(b, page):
-    open_page(b, page)
+    b.open_page(page)
     b.run("return gotrace.app.search('walk')")
     rows = table(b, "results")
     count = b.run("return gotrace.app.results.length")
@@ -111,7 +105,7 @@ def check_results(b, page):
 
 
 def check_tables(b, page):
-    open_page(b, page)
+    b.open_page(page)
     b.keys("2")
     b.wait_for("[...document.querySelectorAll('#summary table')].some((t) => t.getAttribute('aria-label') === 'goroutines')")
     rows, head = table(b, "goroutines"), ["goroutine", "function", "begins", "lasts", "running", "runnable", "in a system call", "blocked"]
@@ -141,9 +135,13 @@ def check_tables(b, page):
     assert b.run("return gotrace.app.results.length") == int(title.split(" of ")[0]), title
 
 
+def columns(b, label):
+    return [list(column) for column in zip(*table(b, label))]
+
+
 def check_task(b, page):
     """The panel of a task tells where its time went, as gotrace path does, and each step leads there."""
-    open_page(b, page)
+    b.open_page(page)
     b.run("const task = gotrace.app.model.tasks.find((t) => t.id === 1); return gotrace.app.goTo(task.row, (task.begin + task.end) / 2)")
     b.wait_for("document.querySelectorAll('#panel .steps li').length")
     told = json.loads(subprocess.run(["build/examples/gotrace", "path", "--task", "1", "--json", page.replace(".html", ".trace")], check=True, stdout=subprocess.PIPE).stdout)
@@ -171,7 +169,7 @@ def check_task(b, page):
 
 def check_comparison(b, page):
     """Medians and tails of two kinds of tasks or regions: of tasks exactly, of regions within their bucket."""
-    open_page(b, page)
+    b.open_page(page)
     b.keys("2")
 
     def compare(number, kind):
@@ -182,13 +180,13 @@ def check_comparison(b, page):
 
     compare(0, "task directory")
     compare(1, "task count words")
-    rows = table(b, "medians and tails")
+    rows = columns(b, "medians and tails")
     lengths = b.run("return gotrace.app.model.tasks.filter((t) => gotrace.app.model.rows[t.row].name === 'directory').map((t) => t.end - t.begin).sort((a, b) => a - b)")
     exact = [b.run("return duration(arguments[0])", lengths[max(0, math.ceil(share * len(lengths)) - 1)]) for share in (0.5, 0.9, 0.99, 1)]
     assert rows[0] == ["", "count", "median", "90 %", "99 %", "longest"] and rows[1][1:] == [str(len(lengths)), *exact], (rows, exact)
     assert rows[1][0].endswith("task directory") and rows[2][0].endswith("task count words")
     compare(1, "region read")
-    rows = table(b, "medians and tails")
+    rows = columns(b, "medians and tails")
     assert rows[2][0].endswith("region read"), rows
     reads = b.run("""return gotrace.app.data.load(0, 0, gotrace.app.data.end).then((chunks) => {
       const lengths = [], {model, data} = gotrace.app;
@@ -206,6 +204,80 @@ def check_comparison(b, page):
     b.keys("1")
 
 
+def check_compared_times(b, page):
+    """What began in two selected times: counts, medians and tails of each state, task and region, from the slices themselves."""
+    b.open_page(page)
+    begin, end = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
+    middle = (begin + end) // 2
+    link = "[...document.querySelectorAll('#panel button')].find((e) => e.textContent === '%s')"
+    b.run("gotrace.app.setRange(arguments[0], arguments[1])", begin, middle)
+    b.wait_for(link % "compare with another time")
+    b.run(link % "compare with another time" + ".click()")
+    b.wait_for(link % "now select the other time")
+    b.run("gotrace.app.setRange(arguments[0], arguments[1])", middle, end)
+    b.wait_for("document.querySelector('#panel select')")
+    lengths = b.run("""const {model, data} = gotrace.app, found = [{}, {}], add = (begin, kind, length) => {
+        const of = found[begin < arguments[0] ? 0 : 1];
+        (of[kind] = of[kind] || []).push(length);
+      };
+      for (const t of model.tasks) add(t.begin, "task " + model.rows[t.row].name, t.end - t.begin);
+      return data.load(0, data.begin, data.end).then((chunks) => {
+        for (const {slices} of chunks) for (const [number, span] of slices.index) for (let i = span.from; i < span.to; i++) {
+          const {kind} = model.rows[number], length = slices.end[i] - slices.begin[i];
+          if (kind === 2 && slices.size[i] === 1) add(slices.begin[i], "state " + slices.colour[i], length);
+          if (kind === 3 && slices.size[i] === 1) add(slices.begin[i], "region " + data.texts[slices.what[i]], length);
+        }
+        return found;
+      });""", middle)
+    names = {"state 0": "running", "state 1": "runnable", "state 5": "blocked: channel, select"}
+    kinds = b.run("return [...document.querySelector('#panel select').options].map((option) => option.text)")
+    assert len(kinds) >= 5 and len(set(kinds)) == len(kinds), kinds
+    assert {kind for kind in kinds if kind.startswith(("task ", "region "))} == {kind for of in lengths for kind in of if not kind.startswith("state ")}, kinds
+    for kind in sorted({kind for of in lengths for kind in of if not kind.startswith("state ") or kind in names}):
+        b.run("const choice = document.querySelector('#panel select'); choice.value = arguments[0]; choice.dispatchEvent(new Event('change'))", kinds.index(names.get(kind, kind)))
+        rows = columns(b, "medians and tails")[1:]
+        for of, row in zip(lengths, rows):
+            of = sorted(of.get(kind, []))
+            want = [str(len(of))] + [b.run("return duration(arguments[0])", of[max(0, math.ceil(share * len(of)) - 1)]) if of else "" for share in (0.5, 0.9, 0.99, 1)]
+            assert [row[1].replace(",", ""), *row[2:]] == want, (kind, row, want)
+    for length in [0, 1, 7, 8, 9, 10, 15, 16, 1000, 1023, 1024, 123456789, 2 ** 40 + 1]:
+        high = b.run("return distribution('', [arguments[0]]).buckets[0][0]", length)
+        assert (length < 8 and high == length or length >= 8 and 2 ** (high // 4 - 1) * (high % 4 + 4) <= length < 2 ** ((high + 1) // 4 - 1) * ((high + 1) % 4 + 4)), (length, high)
+    b.run(link % "no comparison" + ".click()")
+    b.wait_for("!document.querySelector('#panel select')")
+
+
+def check_labels(b, page):
+    """A click on a row's label shows its time by state, and its longest slices, each of which it leads to."""
+    b.open_page(page)
+    number, y = b.run("""const {painter, model} = gotrace.app, line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 10);
+      return [line.row.number, painter.lineMiddle(line)]""")
+    b.mouse((60, y), "down", "up")
+    b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length")
+    title, begin, end, slices = b.run("""const {model, data} = gotrace.app, row = model.rows[arguments[0]], found = [];
+      return data.load(0, data.begin, data.end).then((chunks) => {
+        for (const {slices} of chunks) {
+          const span = slices.index.get(row.number);
+          for (let i = span?.from; i < span?.to; i++) found.push([slices.begin[i], slices.end[i], slices.colour[i], slices.size[i]]);
+        }
+        return [model.goName(row.number), row.begin, row.end, found];
+      });""", number)
+    assert all(size == 1 for *_, size in slices) and len(slices) > 3, slices
+    words = lambda time: b.run("return duration(arguments[0])", time)  # noqa: E731
+    assert b.run("return document.querySelector('#panel h2').textContent") == title
+    sums = collections.Counter()
+    for start, stop, colour, _ in slices:
+        sums[colour] += stop - start
+    shown = b.run("return [...document.querySelectorAll('#panel table.shares tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent))")
+    assert sorted(shown) == sorted([words(time), "%.1f %%" % (100 * time / (end - begin))] for time in sums.values() if time), (shown, sums)
+    lengths = sorted((stop - start for start, stop, *_ in slices), reverse=True)
+    longest = b.run("return [...document.querySelectorAll('#panel table.places tbody tr')].map((row) => row.cells[1].textContent)")
+    assert longest == [words(length) if length else "" for length in lengths[:20]], (longest, lengths[:20])
+    b.run("document.querySelector('#panel table.places tbody tr').click()")
+    selected = b.run("return gotrace.app.view.selected")
+    assert selected["row"] == number and selected["end"] - selected["begin"] == lengths[0], selected
+
+
 def main():
     browsers = browser.needed()
     with tempfile.TemporaryDirectory() as directory:
@@ -216,12 +288,10 @@ def main():
         for name in "scheduler", "runtime":
             subprocess.run(["build/examples/gotrace", "view", "-o", path(name + ".html"), path(name + ".trace")], check=True)
         for kind in browsers:
-            with kind(1280, 800) as b:
+            with browser.session(kind) as b:
                 check_order(b, path("runtime.html"))
-                for check in check_begins, check_strips, check_results, check_tables, check_task, check_comparison:
+                for check in check_begins, check_strips, check_results, check_tables, check_task, check_comparison, check_compared_times, check_labels:
                     check(b, path("scheduler.html"))
-                errors = b.errors()
-                assert not errors, errors
                 print(kind.name)
 
 

@@ -38,6 +38,16 @@ void put_number(bytes *b, uint64_t value) {
   b->size += (size_t)(encode_number(start, value) - start);
 }
 
+bool take_number(const uint8_t **at, const uint8_t *end, uint64_t *number) {
+  unsigned shift = 0;
+  for (*number = 0; *at < end && shift < 64; shift += 7) {
+    if (shift == 63 && **at > 1) return false; /* more than 64 bits */
+    *number |= (uint64_t)(**at & 0x7f) << shift;
+    if (!(*(*at)++ & 0x80)) return true;
+  }
+  return false;
+}
+
 void output_direct(output *out) {
   memset(out, 0, sizeof *out);
   out->file = stdout;

@@ -176,6 +176,9 @@ void put_data(bytes *b, const void *data, size_t size);
 void put_byte(bytes *b, unsigned value);
 void put_number(bytes *b, uint64_t value); /* base 128 */
 
+/* Takes such a number from what begins at `*at`; false: it does not end before `end`, or has more than 64 bits. */
+bool take_number(const uint8_t **at, const uint8_t *end, uint64_t *number);
+
 /* Where a command writes. Output collects in `block`; call output_check() now and then to write it. */
 typedef struct output {
   bytes block;

@@ -321,14 +321,17 @@ const command commands[] = {
 #if !IN_BROWSER
     {.name = "index",
      .arguments = "[--index INDEX] FILE",
-     .summary = "lets dump begin in the middle of a large trace",
+     .summary = "lets --from begin in the middle of a large trace",
      .help =
          "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. `gotrace dump --from TIME` without a filter then begins at the last of them before TIME, and "
-         "prints the same as without an index. If the trace's size, beginning or end changes afterwards, the index "
-         "is refused.\n\n"
+         "its size. With --from TIME, dump, profile, path, view, and export --perfetto and --chrome then begin at the "
+         "last of them before TIME, and show the same as without an index. They read the whole beginning all the "
+         "same if a filter or --lenient is given, if path has a task's number, and, except for dump, if "
+         "gotrace record wrote the trace or a task in it ends twice. The other commands always do.\n\n"
+         "If the trace's size, its first or its last 64 KiB change afterwards, the index is refused. A change in "
+         "between is not noticed: then make the index anew.\n\n"
          "  gotrace index app.trace\n"
-         "  gotrace dump --from 80s --to 80.01s app.trace",
+         "  gotrace profile --sync --from 80s --to 80.01s -o sync.pb app.trace",
      .options = "--index INDEX",
      .run = command_index},
 #endif
@@ -400,7 +403,7 @@ const command commands[] = {
          "  duckdb -c \"FROM 'monday/goroutines.csv.gz' ORDER BY runnable DESC LIMIT 9\"",
      .tables = set_tables,
      .result = "an export",
-     .options = "--perfetto,--chrome,--tables DIR,--gzip," PART "," FILTER ",-o OUT,--partial,--lenient",
+     .options = "--perfetto,--chrome,--tables DIR,--gzip," PART "," FILTER ",--index INDEX,-o OUT,--partial,--lenient",
      .needs = "--perfetto,--chrome,--tables DIR",
      .files = MANY,
      .run_all = command_export},
@@ -420,7 +423,7 @@ const command commands[] = {
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
      .result = "a profile",
      .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
-                ",--partial,--lenient",
+                ",--index INDEX,--partial,--lenient",
      .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
      .run = command_profile},
     {.name = "path",
@@ -447,11 +450,11 @@ const command commands[] = {
          "may "
          "be 2 billion.\n\n"
          "  gotrace path --task request app.trace",
-     .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--partial,--lenient",
+     .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--index INDEX,--partial,--lenient",
      .needs = "--task TASK,--go ID",
      .run = command_path},
     {.name = "view",
-     .arguments = "[-o OUT|--open] FILE",
+     .arguments = "[-o OUT|--open] FILE...",
      .summary = "a page that shows it, for any browser",
      .help =
          "On a terminal it starts a browser, which shows the trace: in all details, also one of a gigabyte. The page "
@@ -468,6 +471,12 @@ const command commands[] = {
          "beforehand instead: the whole, and details down to a zoom level shown on the page. The page that gotrace "
          "help --page prints, gotrace-view.html, opens any trace with all details, also one compressed by gzip: drop "
          "it there.\n\n"
+         "Several traces, such as a program's and those of the processes that it started, are below each other on one "
+         "time axis: that of the wall clock if all have it (from Go 1.25 on; gotrace record --format 1.25), unless "
+         "they are too far "
+         "apart to be seen together; else each begins at 0, and the page says so. Each has a section. Lists and tables "
+         "say of which trace an item is, and two kinds of tasks or regions can be compared between traces. A part and "
+         "a filter apply to each trace by itself.\n\n"
          "All tables have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear "
          "on procs and threads and in the sums), 50,000 procs and threads, 200,000 regions, tasks, logs and CPU "
          "samples each; 20,000 names have sums of their own.\n\n"
@@ -477,10 +486,13 @@ const command commands[] = {
          "counters are filtered as logs are.\n\n"
          "  gotrace view app.trace\n"
          "  gotrace view -o app.html app.trace\n"
+         "  gotrace view server.trace client.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options = PART "," FILTER ",-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--partial,--lenient",
-     .run = command_view},
+     .options =
+         PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--partial,--lenient",
+     .files = MANY,
+     .run_all = command_view},
 #if !IN_BROWSER
     {.name = "symbolize",
      .arguments = "[-o OUT] FILE",

@@ -82,7 +82,7 @@ int command_diff(char **paths, int count, const settings *set);
 int command_path(const char *path, const settings *set);
 int command_record(char **words, int count, const settings *set); /* the program to run, and its arguments */
 int command_symbolize(const char *path, const settings *set);
-int command_view(const char *path, const settings *set);
+int command_view(char **paths, int count, const settings *set);
 bool view_has_reader(void); /* whether the tool was built with it, so that view can serve a trace */
 
 /* The first part of what info prints, to standard error. Closes the trace. */

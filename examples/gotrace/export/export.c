@@ -554,7 +554,7 @@ static int export_picture(const char *path, const settings *set) {
   x.c.begin = begin;
   x.c.take = take;
   x.c.end = finish;
-  x.c.statuses = x.c.history = x.c.all = true;
+  x.c.statuses = x.c.history = x.c.all = x.c.later = true;
   x.out = &out;
   x.file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
   output_open(&out, set->output);

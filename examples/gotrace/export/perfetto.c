@@ -70,9 +70,16 @@ static uint64_t key_of(track where) {
   return (where.id >> 60 ? hash_of(&where.id, sizeof where.id) : where.id) << 4 | where.kind;
 }
 
+/* Interned texts and stacks are numbered from 1 as they come, whatever else the pool has. */
+typedef struct interned {
+  uint32_t number; /* 0: none yet */
+  uint32_t uses;   /* of a text, one bit each: 1 << INTERNED_... */
+} interned;
+
 static struct {
   bytes packet, part, piece, interned;
-  side_array told; /* uint32_t by text, one bit per use: 1 << INTERNED_... */
+  side_array texts, stacks; /* (interned), by id in the pool */
+  uint32_t text_count, stack_count;
   map tracks, frames;
 } perfetto;
 
@@ -152,15 +159,16 @@ static uint64_t use_track(exporter *x, track where) {
 
 /* The id of a text for a use, interned if necessary; 0: the text is empty. */
 static uint64_t use_text_as(unsigned use, uint32_t text) {
-  uint32_t *told = SIDE(uint32_t, &perfetto.told, text);
+  interned *told = SIDE(interned, &perfetto.texts, text);
   pool_text t = pool_text_of(text);
-  if (text && !(*told >> use & 1)) {
-    *told |= 1u << use;
-    put_number_field(&perfetto.piece, INTERNED_ID, text);
+  if (text && !(told->uses >> use & 1)) {
+    told->uses |= 1u << use;
+    if (!told->number) told->number = ++perfetto.text_count;
+    put_number_field(&perfetto.piece, INTERNED_ID, told->number);
     put_string_field(&perfetto.piece, INTERNED_TEXT, t.data, t.size);
     put_message_field(&perfetto.interned, use, &perfetto.piece);
   }
-  return text;
+  return told->number;
 }
 
 static uint64_t use_frame(const pool_frame *f) {
@@ -181,16 +189,18 @@ static uint64_t use_frame(const pool_frame *f) {
 static uint64_t use_callstack(uint32_t id) {
   static bytes frames;
   pool_stack stack = pool_stack_of(id);
+  interned *told = SIDE(interned, &perfetto.stacks, id);
   uint32_t i;
   if (!stack.count) return 0;
-  if (!pool_mark_stack(id)) return id;
+  if (told->number) return told->number;
+  told->number = ++perfetto.stack_count;
   for (i = stack.count; i--;)
     put_number_field(&frames, CALLSTACK_FRAMES, use_frame(&stack.frames[i])); /* outermost first */
-  put_number_field(&perfetto.piece, INTERNED_ID, id);
+  put_number_field(&perfetto.piece, INTERNED_ID, told->number);
   put_data(&perfetto.piece, frames.data, frames.size);
   frames.size = 0;
   put_message_field(&perfetto.interned, INTERNED_CALLSTACK, &perfetto.piece);
-  return id;
+  return told->number;
 }
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */

@@ -46,28 +46,17 @@ const char *unpack_gzip(bytes *to, const uint8_t *data, size_t size) {
 }
 #endif
 
-/* A number in base 128; at least 0, or -1 if it is truncated or too large. */
-static int64_t take_number(const uint8_t **at, const uint8_t *end) {
-  uint64_t value = 0;
-  unsigned shift;
-  for (shift = 0; *at < end && shift < 63; shift += 7) {
-    uint8_t byte = *(*at)++;
-    value |= (uint64_t)(byte & 0x7f) << shift;
-    if (byte < 0x80) return (int64_t)value;
-  }
-  return -1;
-}
-
 /* Whether data begins like a profile of pprof: a protobuf with two fields that have the types of that format. */
 static bool is_profile(const uint8_t *data, size_t size) {
   const unsigned lists = 0x287e, numbers = 0xf780; /* by a field's number: bytes or a message; a number */
   const uint8_t *at = data, *end = data + size;
   unsigned i;
   for (i = 0; i < 2 && at < end; i++) {
-    int64_t tag = take_number(&at, end), value = take_number(&at, end);
-    if (tag < 8 || tag >> 3 > 15 || value < 0) return false;
+    uint64_t tag, value;
+    if (!take_number(&at, end, &tag) || !take_number(&at, end, &value)) return false;
+    if (tag < 8 || tag >> 3 > 15 || value > INT64_MAX) return false;
     if (!((tag & 7) == 0 ? numbers >> (tag >> 3) & 1 : (tag & 7) == 2 ? lists >> (tag >> 3) & 1 : 0)) return false;
-    if ((tag & 7) == 2) at = value < end - at ? at + value : end;
+    if ((tag & 7) == 2) at = value < (uint64_t)(end - at) ? at + value : end;
   }
   return i == 2;
 }

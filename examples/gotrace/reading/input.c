@@ -213,6 +213,8 @@ gotrace_result input_decode(input *in, bool raw) {
   in->first_look = false;
   result = gotrace_decoder_open(&in->decoder, &options);
   if (!in->decoder) fail("%s", gotrace_result_string(result));
+  if (result == GOTRACE_OK && !raw && in->snapshot)
+    result = gotrace_decoder_resume(in->decoder, in->snapshot, in->snapshot_size);
   return result;
 }
 
@@ -283,5 +285,6 @@ void input_close(input *in) {
   input_unmap(in);
   if (in->fd > 0) close(in->fd);
   free(in->copy.data);
+  free(in->index.data);
   erase_progress();
 }

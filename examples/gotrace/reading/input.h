@@ -39,6 +39,9 @@ typedef struct input {
   size_t ahead_size, ahead_taken;
   int64_t from; /* decoding may skip what is earlier: nanoseconds since the first event; 0 for all that needs states */
   bool lenient; /* decoding accepts region ends that are out of order */
+  bytes index;  /* of which this is: */
+  const uint8_t *snapshot; /* where ordered decoding begins; NULL: at the beginning of the trace */
+  size_t snapshot_size;
   gotrace_decoder *decoder;
   double next_progress; /* when to change the progress line */
   double done, share;   /* parts of the whole work: done before this pass over the trace, and this pass */

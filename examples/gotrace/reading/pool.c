@@ -9,7 +9,6 @@ typedef struct entry {
   const void *data;
   uint32_t size; /* in bytes */
   uint32_t same; /* id of an older entry with the same hash; 0: none */
-  bool marked;
 } entry;
 
 typedef struct recalled {
@@ -42,7 +41,7 @@ static uint32_t put(table *t, const void *data, size_t size) {
   GROW(t->entries, t->count, t->capacity);
   copy = keep((size_t)size + 1); /* zeroed */
   memcpy(copy, data, size);
-  t->entries[t->count++] = (entry){copy, (uint32_t)size, newest, false};
+  t->entries[t->count++] = (entry){copy, (uint32_t)size, newest};
   map_put(&t->by_hash, hash, (void *)(uintptr_t)t->count);
   return t->count;
 }
@@ -150,9 +149,3 @@ uint32_t pool_take_stack(const gotrace_decoder *decoder, uint64_t id) {
 }
 
 void pool_forget_ids(void) { epoch++; }
-
-bool pool_mark_stack(uint32_t id) {
-  bool marked = stacks.entries[id - 1].marked;
-  stacks.entries[id - 1].marked = true;
-  return !marked;
-}

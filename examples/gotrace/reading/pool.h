@@ -49,7 +49,4 @@ uint32_t pool_take_stack(const gotrace_decoder *decoder, uint64_t id);
 /* Call it when the decoder's ids get new meanings: a new generation, or the trace is read again. */
 void pool_forget_ids(void);
 
-/* Marks a stack as written; false if it was already. */
-bool pool_mark_stack(uint32_t id);
-
 #endif

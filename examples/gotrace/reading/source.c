@@ -6,6 +6,8 @@
 
 #include "source.h"
 
+#include "index.h"
+
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------------------------------------------ events ---- */
@@ -137,7 +139,7 @@ static void begin(source *s) {
 /* Reads the trace ahead, unless its consumer will have got all of it before it shows anything. */
 static void look_ahead(source *s) {
   filter *const filters[] = {s->to->filter, s->to->own[0], s->to->own[1]};
-  bool looks = !s->to->as_go || s->from || s->until != INT64_MAX;
+  bool looks = !s->to->early && (!s->to->as_go || s->from || s->until != INT64_MAX);
   size_t i;
   s->ahead.wanted = NOBODY;
   for (i = 0; i < COUNT(filters); i++) {
@@ -267,16 +269,47 @@ void source_first(source *s, const gotrace_event *e) {
   s->to->from = s->first > INT64_MAX - s->from ? INT64_MAX : s->first + s->from;
 }
 
+/* Begins at an index, with its world, if that serves the consumer. A filter needs to have met all before. */
+static bool begin_later(source *s) {
+  const consumer *to = s->to;
+  const filter *const filters[] = {to->filter, to->own[0], to->own[1]};
+  bool may = to->later && !s->in->lenient;
+  const uint8_t *saved;
+  size_t size, i;
+  for (i = 0; i < COUNT(filters); i++) may &= !filters[i] || !filters[i]->on;
+  if (!may) {
+    if (s->index) fail("--index goes neither with filters nor with what needs all that is before the part");
+    return false;
+  }
+  if (!index_begin(s->in, s->index, s->from, &saved, &size)) return false;
+  if (world_load(&s->w, saved, size)) return true;
+  index_refuse(s->in, s->index);
+  world_free(&s->w);
+  memset(&s->w, 0, sizeof s->w);
+  s->w.history = to->history;
+  return false;
+}
+
+/* Names the goroutines of an index whose functions are told later. */
+static void name_known(source *s) {
+  goroutine *g;
+  for (g = s->w.live; g; g = g->next)
+    if (!g->entry) g->entry = ahead_entry(&s->ahead, s->in->decoder, g->id);
+}
+
 gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, int64_t until) {
   gotrace_result result;
   gotrace_decoder_info info;
+  bool later;
   s->in = in;
   s->to = to;
   to->w = &s->w;
   s->from = moment_resolve(from, in);
   s->until = moment_resolve(until, in);
   if (s->from > s->until) fail("--to is before --from");
-  ahead_names(&s->ahead, in);
+  s->w.history = to->history;
+  later = begin_later(s);
+  if (!later) ahead_names(&s->ahead, in);
   to->recorded = s->ahead.recorded;
   if (s->ahead.called.count) s->w.called = &s->ahead.called;
   look_ahead(s);
@@ -287,15 +320,15 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   input_first_look(in);
   to->input = info.format;
   s->w.as_go = to->as_go;
-  s->w.history = to->history;
   s->w.chosen = true;
   if (to->modules) take_strings(s, "gotrace.module ", SIZE_MAX, take_module);
-  if (!in->from && input_is_kept(in)) take_strings(s, OLD_WAITS, told_within(in), take_old_waits);
+  if (!later && !in->from && input_is_kept(in)) take_strings(s, OLD_WAITS, told_within(in), take_old_waits);
   pool_forget_ids(); /* of another trace */
   s->beginning = info.family == 1;
   to->told &= !s->beginning;
-  if (!to->as_go) find_start(s);
-  return input_decode(in, false);
+  if (later) name_known(s);
+  else if (!to->as_go) find_start(s);
+  return later ? result : input_decode(in, false);
 }
 
 /* Notes an event before anybody sees it. */
@@ -370,6 +403,7 @@ void source_broken(const source *s, const settings *set) {
 
 bool part_open(trace_part *p, const char *path, const settings *set) {
   memset(p, 0, sizeof *p);
+  p->s.index = set->index;
   if (!input_open(&p->in, path, true)) return false;
   p->in.lenient = set->lenient;
   filter_open(&p->selection, set);

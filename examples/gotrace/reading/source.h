@@ -29,6 +29,8 @@ typedef struct consumer {
   bool history;   /* needs the world's `history` */
   filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
+  bool later;     /* needs of what is before the part only the world (not `as_go`), so reading may begin at an index */
+  bool early;     /* needs nothing that the trace tells too late */
   bool told;      /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
   /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
@@ -68,6 +70,7 @@ typedef struct source {
   ahead ahead; /* empty if the trace was not read ahead */
   consumer *to;
   int format;                 /* of the input */
+  const char *index;          /* the index's path; NULL: as in index.h. Set by the caller */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
   int64_t first, end;         /* times of the trace's first event and of the last one read */
   uint64_t events;            /* number of events read */

@@ -217,6 +217,7 @@ static void apply_user(world *w, const op *o, unsigned change) {
     break;
   case GOTRACE_CHANGE_TASK_BEGIN:
     t = world_task(w, o->id);
+    t->home = g;
     if (t->open) break;
     t->parent = o->a[0];
     t->name = o->name;

@@ -78,6 +78,7 @@ typedef struct user_task {
   uint32_t name, stack;
   uint32_t number;
   int64_t begin;
+  goroutine *home;   /* began it, even if it had begun before; NULL: none, or it has ended */
   bool open, chosen; /* `chosen`: the filter selected its start */
 } user_task;
 
@@ -271,6 +272,13 @@ uint32_t name_of(const goroutine *g);
 
 void apply(world *w, const op *o);
 void world_free(world *w);
+
+/* Stores a world with `history`, and makes it again in an empty one with `history`. The operations that follow then
+ * change it as they would have changed the first. Not kept are goroutines that have ended, experiments, modules, and
+ * what only `as_go` and v1 need. world_save: false, the world is one that cannot be stored. world_load: false, the
+ * bytes are no such world, and the new one can only be freed. */
+bool world_save(bytes *to, world *w);
+bool world_load(world *w, const uint8_t *data, size_t size);
 
 /* Moves a running goroutine, which may be NULL, to the thread where a status has it. Only damaged traces need this. */
 void world_move(goroutine *g, thread *m);

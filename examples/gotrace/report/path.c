@@ -118,7 +118,6 @@ typedef struct path {
   uint64_t wanted; /* a task's id */
   bool met;        /* the trace has it, perhaps only before the part */
   map open;        /* from a task's id to 1 + its place */
-  map homes;       /* from a task's id to the goroutine that began it, before the part */
   detour *detours;
   size_t detour_count, detour_capacity;
   int64_t floor; /* the walk is within a wait that began then, or the whole path begins then */
@@ -236,12 +235,7 @@ static void path_take(consumer *c, const op *o) {
   }
 }
 
-/* Before the part: notes the goroutine that begins a task. */
-static void path_before(consumer *c, const op *o) {
-  path *p = (path *)c;
-  note_task(p, o);
-  if (o->kind == GOTRACE_V2_USER_TASK_BEGIN) map_put(&p->homes, o->id, o->m ? o->m->g : NULL);
-}
+static void path_before(consumer *c, const op *o) { note_task((path *)c, o); }
 
 static void path_begin(consumer *c, int64_t time) {
   path *p = (path *)c;
@@ -249,7 +243,7 @@ static void path_begin(consumer *c, int64_t time) {
   p->begin = time;
   for (i = 0; i < c->w->tasks.count; i++) {
     const user_task *of = c->w->tasks.values[i];
-    goroutine *home = map_get(&p->homes, of->id);
+    goroutine *home = of->home;
     task *t;
     if (!of->open) continue;
     t = open_task(p, of->id);
@@ -840,6 +834,7 @@ int command_path(const char *name, const settings *set) {
   p->c.statuses = p->c.history = true;
   p->no_return = set->no_return;
   if (!set->task || !number_is(set->task, &p->wanted)) p->wanted = NOBODY;
+  p->c.later = p->wanted == NOBODY; /* otherwise an earlier event could tell that there is such a task */
   if (!part_open(&of, name, set)) return 1;
   part_read(&of, &p->c, set, NULL, NULL);
   p->waits.recorded = p->c.recorded;
@@ -862,7 +857,6 @@ int command_path(const char *name, const settings *set) {
   map_free(&p->blames);
   map_free(&p->regions);
   map_free(&p->open);
-  map_free(&p->homes);
   part_close(&of);
   return 0;
 }

@@ -236,7 +236,7 @@ int command_profile(const char *path, const settings *set) {
   p->c.take = profile_take;
   p->c.end = profile_end;
   p->c.stretch = p->kind->status == GO_NONE ? NULL : profile_stretch;
-  p->c.statuses = p->c.history = true;
+  p->c.statuses = p->c.history = p->c.later = true;
   p->c.filter = &of.selection;
   if (!part_open(&of, path, set)) return 1;
   part_read(&of, &p->c, set, NULL, NULL);

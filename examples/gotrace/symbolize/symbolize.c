@@ -567,15 +567,10 @@ typedef struct cursor {
   const uint8_t *at, *end;
 } cursor;
 
-static uint64_t take_number(cursor *c) {
-  uint64_t value = 0;
-  unsigned shift = 0;
-  for (; c->at < c->end; shift += 7) {
-    uint8_t byte = *c->at++;
-    if (shift < 64) value |= (uint64_t)(byte & 0x7f) << shift;
-    if (!(byte & 0x80)) return value;
-  }
-  fail("truncated number");
+static uint64_t number_at(cursor *c) {
+  uint64_t value;
+  if (!take_number(&c->at, c->end, &value)) fail("truncated number");
+  return value;
 }
 
 typedef struct frame {
@@ -584,10 +579,10 @@ typedef struct frame {
 
 static frame take_frame(cursor *c) {
   frame f;
-  f.pc = take_number(c);
-  f.function = take_number(c);
-  f.file = take_number(c);
-  f.line = take_number(c);
+  f.pc = number_at(c);
+  f.function = number_at(c);
+  f.file = number_at(c);
+  f.line = number_at(c);
   return f;
 }
 
@@ -600,7 +595,7 @@ static object *object_at(const tables *t, const frame *f, uint64_t *pc) {
 
 /* First pass over a stack: collects addresses and names to look up. `c` is after the stack's id. */
 static void look_at_stack(symbolizer *s, const tables *t, cursor *c) {
-  uint64_t count = take_number(c);
+  uint64_t count = number_at(c);
   for (; count; count--) {
     frame f = take_frame(c);
     uint64_t pc;
@@ -683,7 +678,7 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
 /* Writes a stack's id, number of frames and frames into s->stack. */
 static void write_stack(symbolizer *s, tables *t, uint64_t id, cursor *c) {
   static bytes frames;
-  uint64_t left = take_number(c);
+  uint64_t left = number_at(c);
   uint32_t count = 0;
   frames.size = s->stack.size = 0;
   for (; left; left--) {
@@ -733,11 +728,11 @@ static void look(symbolizer *s, input *in, bool stacks) {
     gotrace_decoder_get_info(in->decoder, &info);
     t = tables_of(s, s->v2 ? info.generation : 0);
     if (!stacks) {
-      uint64_t id = take_number(&c), size = take_number(&c);
+      uint64_t id = number_at(&c), size = number_at(&c);
       take_string(s, t, id, (const char *)c.at, (size_t)size);
     } else {
-      if (!s->v2) take_number(&c); /* its size */
-      take_number(&c);
+      if (!s->v2) number_at(&c); /* its size */
+      number_at(&c);
       look_at_stack(s, t, &c);
     }
   }
@@ -753,9 +748,9 @@ static void write_v1(symbolizer *s, input *in, output *out) {
     uint64_t size, id;
     if (e.kind != s->stack_kind) continue;
     put_data(&out->block, done, (size_t)(s->data + e.offset - done));
-    size = take_number(&c);
+    size = number_at(&c);
     done = c.at + size;
-    id = take_number(&c);
+    id = number_at(&c);
     write_stack(s, t, id, &c);
     put_data(&out->block, s->strings.data, s->strings.size);
     s->strings.size = 0;
@@ -788,8 +783,8 @@ static void write_strings(symbolizer *s, output *out, const uint64_t *head) {
   while (c.at < c.end) {
     const uint8_t *begin = c.at++;
     uint64_t size;
-    take_number(&c);
-    size = take_number(&c);
+    number_at(&c);
+    size = number_at(&c);
     c.at += size;
     if (table.size + (size_t)(c.at - begin) > GOTRACE_MAX_BATCH_SIZE) write_batch(out, head, &table);
     if (!table.size) put_byte(&table, GOTRACE_V2_STRINGS);
@@ -806,7 +801,7 @@ static void write_stacks(symbolizer *s, output *out, const uint64_t *head, curso
   while (body.at < body.end) {
     uint64_t id;
     if (*body.at++ != GOTRACE_V2_STACK) fail("unexpected event among the stacks");
-    id = take_number(&body);
+    id = number_at(&body);
     write_stack(s, t, id, &body);
     if (table.size + s->stack.size + 1 > GOTRACE_MAX_BATCH_SIZE) write_batch(out, head, &table);
     if (!table.size) put_byte(&table, GOTRACE_V2_STACKS);
@@ -829,8 +824,8 @@ static void write_v2(symbolizer *s, output *out) {
     unsigned i;
     if (kind != GOTRACE_V2_END_OF_GENERATION) {
       if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) c.at++;
-      for (i = 0; i < 3; i++) head[i] = take_number(&c);
-      size = take_number(&c);
+      for (i = 0; i < 3; i++) head[i] = number_at(&c);
+      size = number_at(&c);
       if (size > (uint64_t)(c.end - c.at)) fail("truncated batch");
       body.at = c.at;
       body.end = c.at += size;

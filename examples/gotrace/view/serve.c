@@ -1,9 +1,9 @@
-/* serve.c - gives the page of a trace, and parts of the trace, to a browser on this computer: see view.h
+/* serve.c - gives the page of traces, and parts of them, to a browser on this computer: see view.h
  *
  * A server for one user: on 127.0.0.1, at a port that the system chooses, below a path that nobody can guess. It
- * answers GET and HEAD for three paths. `alive` never ends; when no page holds it any more, the server ends a while
- * later. What a request names as Host must be this server, so that a page of another site cannot have its own name lead
- * here. */
+ * answers GET and HEAD for the page, `alive`, and `trace0`, `trace1` and so on. `alive` never ends; when no page holds
+ * it any more, the server ends a while later. What a request names as Host must be this server, so that a page of
+ * another site cannot have its own name lead here. */
 
 #include "view.h"
 
@@ -42,8 +42,8 @@ typedef struct server {
   char token[TOKEN + 1];
   const char *page;
   size_t page_size;
-  const uint8_t *trace;
-  size_t trace_size;
+  const reader_trace *traces;
+  size_t trace_count;
   client clients[MOST_CLIENTS];
   size_t count;
   int64_t held; /* when a page was last there; 0: none yet */
@@ -118,25 +118,32 @@ static bool read_offset(const char **at, uint64_t *value) {
   return *at != begin && !(**at >= '0' && **at <= '9');
 }
 
-/* The trace, or the range of it that is asked for: bytes=FIRST-LAST. */
-static void answer_trace(const server *s, client *c) {
+/* A trace, or the range of it that is asked for: bytes=FIRST-LAST. */
+static void answer_trace(const reader_trace *t, client *c) {
   size_t size = 0;
   const char *range = header(c->request, "Range", &size);
   char type[160];
   uint64_t first, last;
   if (!range) {
-    answer(c, "200 OK", "Content-Type: application/octet-stream\r\n", s->trace, s->trace_size);
+    answer(c, "200 OK", "Content-Type: application/octet-stream\r\n", t->data, t->size);
     return;
   }
   if (size < 6 || strncmp(range, "bytes=", 6) != 0 || (range += 6, !read_offset(&range, &first)) || *range++ != '-' ||
-      !read_offset(&range, &last) || *range != '\r' || first > last || first >= s->trace_size) {
+      !read_offset(&range, &last) || *range != '\r' || first > last || first >= t->size) {
     refuse(c, "416 Range Not Satisfiable");
     return;
   }
-  if (last >= s->trace_size) last = s->trace_size - 1;
+  if (last >= t->size) last = t->size - 1;
   snprintf(type, sizeof type, "Content-Type: application/octet-stream\r\nContent-Range: bytes %llu-%llu/%zu\r\n",
-           (ull)first, (ull)last, s->trace_size);
-  answer(c, "206 Partial Content", type, s->trace + first, (size_t)(last - first + 1));
+           (ull)first, (ull)last, t->size);
+  answer(c, "206 Partial Content", type, t->data + first, (size_t)(last - first + 1));
+}
+
+/* The number of a trace that a path names; false: it names none. */
+static bool names_trace(const server *s, const char *name, size_t size, uint64_t *number) {
+  const char *at = name + 5;
+  return size >= 6 && memcmp(name, "trace", 5) == 0 && read_offset(&at, number) && at == name + size &&
+         (size == 6 || name[5] != '0') && *number < s->trace_count;
 }
 
 /* A request that is complete. */
@@ -144,6 +151,7 @@ static void answer_request(server *s, client *c) {
   char base[TOKEN + 3];
   bool head = strncmp(c->request, "HEAD ", 5) == 0;
   const char *path = c->request + (head ? 5 : 4), *name;
+  uint64_t number;
   size_t size;
   if (!head && strncmp(c->request, "GET ", 4) != 0) {
     refuse(c, "405 Method Not Allowed");
@@ -171,8 +179,8 @@ static void answer_request(server *s, client *c) {
   size -= sizeof base - 1;
   if (size == 0) {
     answer(c, "200 OK", "Content-Type: text/html; charset=utf-8\r\n", (const uint8_t *)s->page, s->page_size);
-  } else if (size == 5 && memcmp(name, "trace", 5) == 0) {
-    answer_trace(s, c);
+  } else if (names_trace(s, name, size, &number)) {
+    answer_trace(&s->traces[number], c);
   } else if (size == 5 && memcmp(name, "alive", 5) == 0 && !head) {
     answer(c, "200 OK", "Content-Type: text/plain\r\n", NULL, 1); /* a byte that never comes */
     c->body_size = 0;
@@ -267,25 +275,25 @@ static void serve_clients(server *s) {
   if (polled[0].revents & POLLIN) accept_client(s);
 }
 
-int view_serve(const char *name, const settings *set, const uint8_t *trace, size_t size) {
+int view_serve(const reader_trace *traces, size_t count, bool quiet) {
   server *s = zeroed(sizeof *s);
   output page = {0};
   char address[96], *text = NULL;
   size_t text_size = 0;
-  s->trace = trace;
-  s->trace_size = size;
+  s->traces = traces;
+  s->trace_count = count;
   page.file = open_memstream(&text, &text_size);
   if (!page.file) fail("out of memory");
-  view_served_page(&page, name, set, size);
+  view_served_page(&page, traces, count);
   output_flush(&page);
   output_drop(&page);
   s->page = text;
   s->page_size = text_size;
   server_open(s);
   snprintf(address, sizeof address, "http://127.0.0.1:%u/%s/", s->port, s->token);
-  printf("%s shows the trace until the page is closed, or Ctrl-C\n", address);
+  printf("%s shows the %s until the page is closed, or Ctrl-C\n", address, count > 1 ? "traces" : "trace");
   if (fflush(stdout) != 0) fail("standard output: %s", strerror(errno));
-  if (!set->no_open) start_browser(address);
+  if (!quiet) start_browser(address);
   while (!s->held || milliseconds() - s->held < CLOSED) serve_clients(s);
   while (s->count) drop_client(s, 0);
   close(s->fd);

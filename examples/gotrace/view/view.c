@@ -111,6 +111,12 @@ static void add_slice(view *v, uint32_t place, int64_t begin, int64_t end, unsig
   lane_add(levels_of(v, r), r->lane, &s);
 }
 
+/* Its colour is that of its name in the page, not in the pool, which may have texts that are not shown. */
+static void add_named_slice(view *v, uint32_t place, int64_t begin, int64_t end, uint32_t name, uint32_t more) {
+  uint32_t number = number_of(&v->texts, name);
+  add_slice(v, place, begin, end, number % COLOURS, number, more);
+}
+
 static void end_row(view *v, uint32_t place) {
   row *r = place ? &v->rows[place - 1] : NULL;
   if (!r) return;
@@ -491,8 +497,7 @@ static void end_region(view *v, const goroutine *g, const user_region *r, int64_
   }
   on = &v->rows[of->regions[r->line] - 1];
   if (on->begin < 0) on->since = since_of(v, r->begin);
-  add_slice(v, of->regions[r->line], begin, time, r->name % COLOURS, number_of(&v->texts, r->name),
-            record_of(v, r->task));
+  add_named_slice(v, of->regions[r->line], begin, time, r->name, record_of(v, r->task));
 }
 
 /* A region of which only the end is in the trace. It encloses all earlier ones of the goroutine. */
@@ -507,8 +512,7 @@ static void end_early_region(view *v, const goroutine *g, const op *o) {
     return;
   }
   v->rows[place - 1].since = UNKNOWN_BEGIN;
-  add_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name % COLOURS, number_of(&v->texts, o->name),
-            record_of(v, o->id));
+  add_named_slice(v, place, begin < v->c.from ? v->c.from : begin, o->time, o->name, record_of(v, o->id));
   end_row(v, place);
 }
 
@@ -617,7 +621,7 @@ static void end_gc(view *v, int64_t time) {
 static void end_stw(view *v, int64_t time) {
   if (!v->stw_begin) return;
   if (!v->stw) v->stw = add_row(v, LANE_STW, 0, 0);
-  add_slice(v, v->stw, v->stw_begin - 1, time, v->stw_reason % COLOURS, number_of(&v->texts, v->stw_reason), 0);
+  add_named_slice(v, v->stw, v->stw_begin - 1, time, v->stw_reason, 0);
   count_span(v, LANE_STW, v->stw_reason, v->stw_begin - 1, time);
   v->stw_begin = 0;
 }
@@ -778,7 +782,7 @@ static void view_read(view *v, trace_part *p, const settings *set) {
   v->c.take = view_take;
   v->c.stretch = view_stretch;
   v->c.end = view_finish;
-  v->c.statuses = v->c.history = v->c.all = true;
+  v->c.statuses = v->c.history = v->c.all = v->c.later = true;
   v->of_trace.most = MOST_SAMPLES;
   v->of_program.most = MOST_POINTS;
   begin_numbering(v);
@@ -789,22 +793,26 @@ static void view_read(view *v, trace_part *p, const settings *set) {
 }
 
 /* The data for the page, as a stream. */
-static void write_stream(view *v, trace_part *p, const settings *set) {
+static int view_data(const char *path, const settings *set) {
   output out;
   chunk_stream stream = {&out, 0};
+  trace_part p;
+  view v;
+  memset(&v, 0, sizeof v);
+  v.name = path;
+  if (!part_open(&p, path, set)) return 1;
   output_open(&out, set->output);
-  v->few.take = v->many.take = stream_chunk;
-  v->few.stream = v->many.stream = &stream;
-  view_read(v, p, set);
-  view_stream(v, &out);
+  v.few.take = v.many.take = stream_chunk;
+  v.few.stream = v.many.stream = &stream;
+  view_read(&v, &p, set);
+  view_stream(&v, &out);
   output_close(&out);
+  view_free(&v);
+  part_close(&p);
+  return 0;
 }
 
-#if IN_BROWSER
-#define write_page(v, p, set) (write_stream(v, p, set), NULL)
-#define open_browser(page) ((void)(page), 1)
-#define serve(p, set, path) 1
-#else
+#if !IN_BROWSER
 /* The settings for the page's reader: it does not know this computer's time zone. */
 static settings for_reader(trace_part *p, const settings *set) {
   settings resolved = *set;
@@ -818,75 +826,132 @@ static void no_chunk(levels *l, const chunk *c, bytes *raw) {
   raw->size = 0;
 }
 
-/* Returns its path; NULL: standard output. Nothing is there unless the trace can be read. */
-static const char *write_page(view *v, trace_part *p, const settings *set) {
-  const char *page = set->output;
-  const uint8_t *data;
-  bytes packed = {0};
-  settings resolved;
-  output out;
-  size_t size, kept = 0;
-  bool with_trace;
-  char note[512] = "";
-  data = input_bytes(&p->in, &size);
-  if (data && !set->pictures)
-    kept =
-        view_pack_trace(&packed, data, size, set->size, set->from == 0 && set->until == INT64_MAX && !p->selection.on);
-  with_trace = kept > 0;
-  if (set->size && !with_trace)
-    fail("neither all of it nor, if it can be cut, its first generation fits into a page of the given --size; what "
-         "cannot be cut: a part, a filtered one, one of a pipe, one of Go 1.21 or older");
-  if (with_trace && kept < size)
+/* Packs as much of a trace as fits. False: a page cannot have it. */
+static bool pack_trace(reader_trace *t, const trace_part *p, size_t room) {
+  const settings *set = &t->set;
+  bool all = set->from == 0 && set->until == INT64_MAX && !p->selection.on;
+  size_t kept;
+  program.file = t->name; /* for messages, as below */
+  kept = t->data && !set->pictures ? view_pack_trace(&t->packed, t->data, t->size, room, all) : 0;
+  if (kept && kept < t->size)
     snprintf(
-        note, sizeof note,
+        t->note, sizeof t->note,
         "This page has the first %.1f of %.1f MB of the trace, since all would not fit into it. All of it: gotrace "
-        "view FILE, or drop FILE on gotrace-view.html; or a larger page: gotrace view --size %.0fM -o OUT.html FILE.",
-        (double)kept / 1e6, (double)size / 1e6, (double)packed.size / (double)kept * (double)size * 1.5 / 1e6 + 3);
-  if (!with_trace) {
-    v->few.next = &v->many;
-    v->many.next = &v->few;
-    v->few.limit = v->many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
-    v->few.part = 35;
-    v->many.part = 65;
-  }
-  if (with_trace) resolved = for_reader(p, set);
-  v->few.take = v->many.take = with_trace ? no_chunk : pack_chunk;
-  view_read(v, p, set);
-  if (!with_trace) pack_finish();
-  if (set->open && !page) page = temporary_page();
+        "view FILE, or drop FILE on gotrace-view.html; or a larger page: gotrace view --size %.0fM -o OUT.html "
+        "FILE.",
+        (double)kept / 1e6, (double)t->size / 1e6,
+        (double)t->packed.size / (double)kept * (double)t->size * 1.5 / 1e6 + 3);
+  return kept > 0;
+}
+
+/* Reads a trace that a page contains, so that it is known to be one. */
+static void read_packed(reader_trace *t, trace_part *p) {
+  view v;
+  memset(&v, 0, sizeof v);
+  program.file = t->name;
+  v.few.take = v.many.take = no_chunk;
+  view_read(&v, p, &t->set);
+  view_free(&v);
+}
+
+static const char *path_of_page(const settings *set) {
+  return set->open && !set->output ? temporary_page() : set->output;
+}
+
+/* Writes a page with pictures of a trace. Returns its path; NULL: standard output. */
+static const char *write_pictures(trace_part *p, const settings *set, const char *name) {
+  const char *page;
+  output out;
+  view v;
+  memset(&v, 0, sizeof v);
+  v.name = name;
+  v.few.next = &v.many;
+  v.many.next = &v.few;
+  v.few.limit = v.many.limit = PAGE_DATA - ((size_t)1 << 20); /* view_page() adjusts it to the size of the rest */
+  v.few.part = 35;
+  v.many.part = 65;
+  v.few.take = v.many.take = pack_chunk;
+  view_read(&v, p, set);
+  pack_finish();
+  page = path_of_page(set);
   output_open(&out, page);
-  if (with_trace) view_page_of_trace(&out, v->name, &resolved, &packed, note);
-  else view_page(v, &out);
+  view_page(&v, &out);
   output_close(&out);
-  if (*note) report("%s", note);
-  free(packed.data);
+  view_free(&v);
   return page;
 }
 
-static int serve(trace_part *p, const settings *set, const char *path) {
-  size_t size = 0;
-  const uint8_t *data = input_bytes(&p->in, &size);
-  settings resolved;
-  if (!data) fail("a pipe cannot be shown; write a page by -o OUT");
-  resolved = for_reader(p, set);
-  return view_serve(path, &resolved, data, size);
+/* Writes a page with traces that are packed. Returns its path, likewise. */
+static const char *write_packed(reader_trace *traces, trace_part *parts, size_t count, const settings *set) {
+  const char *page;
+  output out;
+  size_t i;
+  for (i = 0; i < count; i++) read_packed(&traces[i], &parts[i]);
+  page = path_of_page(set);
+  output_open(&out, page);
+  view_page_of_traces(&out, traces, count);
+  output_close(&out);
+  for (i = 0; i < count; i++) {
+    program.file = traces[i].name;
+    if (*traces[i].note) report("%s", traces[i].note);
+  }
+  return page;
+}
+
+/* Nothing is written unless the traces can be read. A smaller trace leaves the room that it does not need to larger
+ * ones. */
+static int write_page(reader_trace *traces, trace_part *parts, size_t count, const settings *set) {
+  const char *page;
+  size_t room = view_room(set->size), left, i, least;
+  bool packed = true;
+  for (left = count; left && packed; left--) {
+    for (least = count, i = 0; i < count; i++)
+      if (!traces[i].packed.size && (least == count || traces[i].size < traces[least].size)) least = i;
+    packed = pack_trace(&traces[least], &parts[least], room / left);
+    room -= traces[least].packed.size < room ? traces[least].packed.size : room;
+  }
+  if (!packed && set->size)
+    fail("neither all of it nor, if it can be cut, its first generation fits into a page of the given --size; what "
+         "cannot be cut: a part, a filtered one, one of a pipe, one of Go 1.21 or older");
+  if (count > 1 && !view_has_reader())
+    fail("a page with several traces needs the reader, which this tool was built without");
+  if (!packed && count > 1)
+    fail("it does not fit into a page with the others; a larger one: --size BYTES; or leave out -o, to serve them");
+  page = packed ? write_packed(traces, parts, count, set) : write_pictures(parts, set, traces->name);
+  return page && set->open ? open_browser(page) : 0;
+}
+
+static int view_all(char **paths, size_t count, const settings *set) {
+  reader_trace *traces = zeroed(count * sizeof *traces);
+  trace_part *parts = zeroed(count * sizeof *parts);
+  int status = 0;
+  size_t i, opened;
+  for (opened = 0; opened < count && part_open(&parts[opened], paths[opened], set); opened++) {
+    reader_trace *t = &traces[opened];
+    t->name = paths[opened];
+    t->data = input_bytes(&parts[opened].in, &t->size);
+    if (set->serve && !t->data) fail("a pipe cannot be shown; write a page by -o OUT");
+    t->set = t->data && !set->pictures ? for_reader(&parts[opened], set) : *set;
+  }
+  if (opened < count) status = 1;
+  else status = set->serve ? view_serve(traces, count, set->no_open) : write_page(traces, parts, count, set);
+  for (i = 0; i < opened; i++) {
+    free(traces[i].packed.data);
+    part_close(&parts[i]);
+  }
+  free(traces);
+  free(parts);
+  return status;
 }
 #endif
 
-int command_view(const char *path, const settings *set) {
-  const char *page = NULL;
-  int status = 0;
-  trace_part p;
-  view v;
-  memset(&v, 0, sizeof v);
-  v.name = path;
+int command_view(char **paths, int count, const settings *set) {
   if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
   if (set->size && (set->pictures || set->serve || set->data)) usage("--size is for a page with the trace in it");
-  if (!part_open(&p, path, set)) return 1;
-  if (set->serve) status = serve(&p, set, path);
-  else if (set->data) write_stream(&v, &p, set);
-  else page = write_page(&v, &p, set);
-  view_free(&v);
-  part_close(&p);
-  return page && set->open ? open_browser(page) : status;
+  if (count > 1 && set->index) usage("--index is of one FILE; an index beside each, FILE.gtx, is found");
+  if (count > 1 && (set->data || set->pictures)) usage("%s takes one FILE", set->data ? "--data" : "--pictures");
+#if !IN_BROWSER
+  if (!set->data) return view_all(paths, (size_t)count, set);
+#endif
+  return view_data(*paths, set);
 }

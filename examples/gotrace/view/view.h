@@ -199,20 +199,32 @@ void view_stream(view *v, output *out);
 /* Writes a page with pictures. Its chunks are those of view_pack.c. */
 void view_page(view *v, output *out);
 
-/* Packs a trace for a page below of so many bytes at most; 0: PAGE_SIZE. `cut`: of one that is too large, the first
- * whole generations. Returns how many bytes of it are packed; 0: it does not fit, or the tool was built without the
- * reader. */
-size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, uint64_t most, bool cut);
+/* A trace for a page with the reader, which is WebAssembly that makes the stream in the browser. */
+typedef struct reader_trace {
+  const char *name;
+  settings set; /* the part that is shown */
+  const uint8_t *data;
+  size_t size;
+  bytes packed;   /* what the page contains of it */
+  char note[512]; /* what the page says above the picture */
+} reader_trace;
 
-/* Writes a page with the reader, which is WebAssembly that makes the stream in the browser, and the trace. `note`: what
- * the page says above the picture. */
-void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed, const char *note);
+/* How many bytes of packed traces a page below of so many bytes has room for; 0: PAGE_SIZE. */
+size_t view_room(uint64_t size);
 
-/* Writes a page with the reader, for a trace of so many bytes beside it. */
-void view_served_page(output *out, const char *name, const settings *set, size_t size);
+/* Packs a trace for a page with so much room. `cut`: of one that is too large, the first whole generations. Returns how
+ * many bytes of it are packed; 0: it does not fit, or the tool was built without the reader. */
+size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, size_t room, bool cut);
 
-/* Serves a page and its trace to a browser, which it starts, until the page is closed. Returns the exit status. */
-int view_serve(const char *name, const settings *set, const uint8_t *trace, size_t size);
+/* Writes a page with the reader and the traces, packed. */
+void view_page_of_traces(output *out, const reader_trace *traces, size_t count);
+
+/* Writes a page with the reader, for traces beside it. */
+void view_served_page(output *out, const reader_trace *traces, size_t count);
+
+/* Serves a page and its traces to a browser, which it starts unless `quiet`, until the page is closed. Returns the exit
+ * status. */
+int view_serve(const reader_trace *traces, size_t count, bool quiet);
 
 /* Writes a page with the reader only. False: the tool was built without it. */
 bool view_empty_page(output *out);

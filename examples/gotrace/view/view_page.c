@@ -165,14 +165,18 @@ static size_t whole_generations(const uint8_t *data, size_t size, size_t most) {
   return whole;
 }
 
-size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, uint64_t most, bool cut) {
-  enum { LEAST = 2 << 20, SAMPLE = 4 << 20 };
-  uint64_t limit = most ? most : PAGE_SIZE;
-  size_t room, left = size, sample = size < SAMPLE ? size : SAMPLE;
-  double packs; /* to which share of its size a trace shrinks */
+size_t view_room(uint64_t size) {
+  enum { LEAST = 2 << 20 };
+  uint64_t limit = size ? size : PAGE_SIZE;
   if (limit < LEAST) fail("--size: at least 2M, of which the page's reader takes half a megabyte");
   if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
-  room = (size_t)(limit / 4 * 3 - ((size_t)3 << 18)); /* base 64 adds a third */
+  return (size_t)(limit / 4 * 3 - ((size_t)3 << 18)); /* base 64 adds a third */
+}
+
+size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, size_t room, bool cut) {
+  enum { SAMPLE = 4 << 20 };
+  size_t left = size, sample = size < SAMPLE ? size : SAMPLE;
+  double packs; /* to which share of its size a trace shrinks */
   compress_bytes(packed, data, sample);
   packs = (double)packed->size / (double)(sample + !sample);
   if ((double)size * packs > 2 * (double)room)
@@ -187,38 +191,43 @@ size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, uint64_t
   return 0;
 }
 
-/* What the page opens: a trace of this name, the part that these options of gotrace view choose. `served`: its size if
- * it is beside the page; 0: it is in it. */
-static void put_ask(output *out, const char *name, const settings *set, size_t served, const char *note) {
-  const char *base = strrchr(name, '/');
+/* What the page opens: traces, and the part that these options of gotrace view choose of each. `served`: its size if it
+ * is beside the page; 0: it is in it. */
+static void put_ask(output *out, const reader_trace *traces, size_t count, bool served) {
   output ask = {0}; /* only its block is used */
-  size_t i;
-  base = base && base[1] ? base + 1 : name;
-  put_string(&ask, "{\"name\":");
-  put_quoted(&ask, base, strlen(base));
-  print(&ask, ",\"words\":[\"--from=%lldns\"", (long long)set->from);
-  if (set->until != INT64_MAX) print(&ask, ",\"--to=%lldns\"", (long long)set->until);
-  for (i = 0; i < set->word_count; i++) {
-    put_byte(&ask.block, ',');
-    put_quoted(&ask, set->words[i], strlen(set->words[i]));
+  size_t i, k;
+  for (i = 0; i < count; i++) {
+    const reader_trace *t = &traces[i];
+    const char *base = strrchr(t->name, '/');
+    base = base && base[1] ? base + 1 : t->name;
+    put_string(&ask, i ? ",\n{\"name\":" : "[{\"name\":");
+    put_quoted(&ask, base, strlen(base));
+    print(&ask, ",\"words\":[\"--from=%lldns\"", (long long)t->set.from);
+    if (t->set.until != INT64_MAX) print(&ask, ",\"--to=%lldns\"", (long long)t->set.until);
+    for (k = 0; k < t->set.word_count; k++) {
+      put_byte(&ask.block, ',');
+      put_quoted(&ask, t->set.words[k], strlen(t->set.words[k]));
+    }
+    print(&ask, "],\"served\":%zu,\"note\":", served ? t->size : 0);
+    put_quoted(&ask, t->note, strlen(t->note));
+    put_byte(&ask.block, '}');
   }
-  print(&ask, "],\"served\":%zu,\"note\":", served);
-  put_quoted(&ask, note, strlen(note));
-  put_string(&ask, "}\n");
+  put_string(&ask, "]\n");
   put_element(out, "ask", ask.block.data, ask.block.size);
   free(ask.block.data);
 }
 
-void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed, const char *note) {
+void view_page_of_traces(output *out, const reader_trace *traces, size_t count) {
+  size_t i;
   begin_reader_page(out, "");
-  put_ask(out, name, set, 0, note);
-  put_packed(out, "trace", 0, packed);
+  put_ask(out, traces, count, false);
+  for (i = 0; i < count; i++) put_packed(out, "trace", i, &traces[i].packed);
   end_page(out);
 }
 
-void view_served_page(output *out, const char *name, const settings *set, size_t size) {
+void view_served_page(output *out, const reader_trace *traces, size_t count) {
   begin_reader_page(out, "; connect-src 'self'; img-src 'self'");
-  put_ask(out, name, set, size, "");
+  put_ask(out, traces, count, true);
   end_page(out);
 }
 
@@ -229,15 +238,14 @@ bool view_empty_page(output *out) {
 }
 #else
 bool view_has_reader(void) { return false; }
-size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, uint64_t most, bool cut) {
-  return (void)packed, (void)data, (void)size, (void)most, (void)cut, 0;
+size_t view_room(uint64_t size) { return (size_t)size; }
+size_t view_pack_trace(bytes *packed, const uint8_t *data, size_t size, size_t room, bool cut) {
+  return (void)packed, (void)data, (void)size, (void)room, (void)cut, 0;
 }
-void view_page_of_trace(output *out, const char *name, const settings *set, const bytes *packed, const char *note) {
-  (void)out, (void)name, (void)set, (void)packed, (void)note;
+void view_page_of_traces(output *out, const reader_trace *traces, size_t count) {
+  (void)out, (void)traces, (void)count;
 }
-void view_served_page(output *out, const char *name, const settings *set, size_t size) {
-  (void)out, (void)name, (void)set, (void)size;
-}
+void view_served_page(output *out, const reader_trace *traces, size_t count) { (void)out, (void)traces, (void)count; }
 bool view_empty_page(output *out) { return (void)out, false; }
 #endif
 

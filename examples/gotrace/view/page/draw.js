@@ -154,7 +154,7 @@ class Painter {
       this.pixels = new Uint32Array(this.image.data.buffer);
       this.shares = new Float64Array(W * COLOURS); // of the time of each column, by colour
       this.starts = new Uint8Array(W); // 1 + the colour of a slice whose start is marked
-      this.stopped = new Float64Array(W); // how much of each column the world was stopped
+      this.stopped = this.data.files.map(() => new Float64Array(W)); // how much of each column its world was stopped
     }
     this.pixels.fill(this.backColour);
     const left = Math.round(LEFT * ratio), scale = (W - left) / (this.view.to - this.view.from);
@@ -173,12 +173,14 @@ class Painter {
 
   markStopped(slices, left, scale, W) {
     const {from, to} = this.view;
-    this.stopped.fill(0);
-    for (const number of this.model.stoppedRows)
-      for (const {begin, end, time} of stopsOf(slices, number, from, to)) {
-        const low = Math.max(left, left + (begin - from) * scale), high = Math.min(W, left + (end - from) * scale);
-        for (let x = Math.floor(low); x < high; x++) this.stopped[x] += (Math.min(high, x + 1) - Math.max(low, x)) * time / (end - begin);
-      }
+    this.data.files.forEach((file, of) => {
+      const stopped = this.stopped[of].fill(0);
+      for (const number of file.stoppedRows)
+        for (const {begin, end, time} of stopsOf(slices, number, from, to)) {
+          const low = Math.max(left, left + (begin - from) * scale), high = Math.min(W, left + (end - from) * scale);
+          for (let x = Math.floor(low); x < high; x++) stopped[x] += (Math.min(high, x + 1) - Math.max(low, x)) * time / (end - begin);
+        }
+    });
   }
   coloursOf(kind) {
     if (kind === KIND.GO) return this.stateColours;
@@ -211,7 +213,7 @@ class Painter {
   paintShares(line, left, W, H, ratio, colours) {
     const top = Math.round((this.lineTop(line) + 2) * ratio), height = Math.round((this.lineTop(line) + line.height - 1) * ratio) - top;
     const edge = Math.round(TOP * ratio), {shares, pixels} = this, ofStates = line.row.kind === KIND.GO;
-    const {stopped} = this, runs = (c) => (ofStates ? c === RUNNING : line.row.kind <= KIND.THREAD);
+    const stopped = this.stopped[line.row.file.number], runs = (c) => (ofStates ? c === RUNNING : line.row.kind <= KIND.THREAD);
     const rest = new Float64Array(COLOURS), last = new Int32Array(COLOURS).fill(-ALONE), sizes = new Int32Array(COLOURS);
     for (let x = left; x < W; x++) {
       let sum = 0;
@@ -249,7 +251,7 @@ class Painter {
   // fills the line. It is added up beside the drawing, so that this does not wait for many rows: until then the strip of
   // the picture before is drawn where it belongs.
   paintStrip(line, left, W, H, ratio) {
-    const strip = this.strips.get(line.group.key), {pixels, stopped} = this, {from, to} = this.view;
+    const strip = this.strips.get(line.group.key), {pixels} = this, stopped = this.stopped[line.group.file.number], {from, to} = this.view;
     if (!strip || strip.most <= 0) return;
     const edge = Math.round(TOP * ratio), top = Math.round((this.lineTop(line) + 2) * ratio), bottom = Math.round((this.lineTop(line) + line.height - 2) * ratio);
     const colours = this.coloursOf(this.model.rows[line.group.rows[0]].kind), step = (to - from) / (W - left) * strip.columns / (strip.to - strip.from);
@@ -300,13 +302,13 @@ class Painter {
     for (const line of lines) {
       const y = this.lineTop(line), middle = y + line.height / 2;
       if (line.type === "group") {
-        c.fillStyle = theme.band;
+        const ofFile = line.group.type === "file", count = line.group.rows.length;
+        c.fillStyle = ofFile ? theme.line : theme.band;
         c.fillRect(0, y, line.folded ? LEFT : this.width, line.height);
         c.fillStyle = theme.text;
-        c.font = "bold " + this.font(12);
-        const count = line.group.rows.length;
-        const title = (line.folded ? "▸ " : "▾ ") + line.group.title, size = count > 1 ? "  (" + count + ")" : "";
-        const drawn = this.text(title, 6, middle, (line.folded ? LEFT : Math.max(LEFT, this.width / 2)) - 60);
+        c.font = "bold " + this.font(ofFile ? 14 : 12);
+        const title = (line.folded ? "▸ " : "▾ ") + line.group.title, size = count > 1 ? "  (" + count + (ofFile ? " goroutines" : "") + ")" : "";
+        const drawn = this.text(title, 6, middle, (line.folded ? LEFT : Math.max(LEFT, this.width / 2)) - 12 - this.context.measureText(size).width);
         c.fillText(size, 6 + drawn, middle);
       } else if (line.type === "counter") {
         this.drawCounter(line, y);
@@ -392,7 +394,7 @@ class Painter {
   }
 
   drawMarks(line, middle) {
-    const marks = this.model.marksOf.get(line.row ? line.row.number : -1), c = this.context;
+    const marks = this.model.marksOf.get(line.row.number), c = this.context;
     if (!marks || line.nested) return;
     let last = -10;
     if (marks.includes(this.view.mark)) {
@@ -440,7 +442,7 @@ class Painter {
         y = height(series.value(i));
         c.lineTo(x, y);
       }
-      const end = Math.min(this.width, this.x(this.data.end));
+      const end = Math.min(this.width, this.x(series.file.time + series.file.end));
       c.lineTo(end, y);
       if (nth === 0) {
         c.lineTo(end, height(0));
@@ -524,14 +526,16 @@ class Painter {
   }
 
   drawRange() {
-    const range = this.view.range, c = this.context;
-    if (!range) return;
-    const x0 = Math.max(LEFT, this.x(range.from)), x1 = Math.min(this.width, this.x(range.to));
-    if (x1 <= x0) return;
-    c.fillStyle = this.theme.range;
-    c.fillRect(x0, OVERVIEW, x1 - x0, this.height - OVERVIEW);
-    c.fillStyle = this.theme.accent;
-    for (const x of [x0, x1 - 1]) c.fillRect(x, TOP, 1, this.height - TOP);
+    const {range, compared} = this.view, c = this.context;
+    for (const shown of new Set([compared, range])) {
+      if (!shown) continue;
+      const x0 = Math.max(LEFT, this.x(shown.from)), x1 = Math.min(this.width, this.x(shown.to));
+      if (x1 <= x0) continue;
+      c.fillStyle = this.theme.range;
+      c.fillRect(x0, OVERVIEW, x1 - x0, this.height - OVERVIEW);
+      c.fillStyle = shown === range ? this.theme.accent : this.theme.faint;
+      for (const x of [x0, x1 - 1]) c.fillRect(x, TOP, 1, this.height - TOP);
+    }
   }
 
   // Marked times: a line, and on the ruler its number and how long after the one before it is.
@@ -600,15 +604,17 @@ class Painter {
   drawOverview() {
     const c = this.context, data = this.data, span = data.end - data.begin || 1, width = this.width - LEFT;
     if (!this.overview) {
-      const values = [new Float64Array(width + 1), new Float64Array(width + 1)], list = data.counters;
-      let most = 1;
-      for (let at = 0; at < list.length; at += 7) {
-        const x0 = Math.max(0, Math.floor((list[at] - data.begin) / span * width));
-        const x1 = at + 7 < list.length ? Math.floor((list[at + 7] - data.begin) / span * width) : width;
-        for (let x = x0; x <= Math.min(x1, width); x++)
-          for (const k of [0, 1]) values[k][x] = Math.max(values[k][x], list[at + 1 + k]), most = Math.max(most, values[k][x]);
-      }
-      this.overview = {values, most};
+      const values = [new Float64Array(width + 1), new Float64Array(width + 1)], column = (time) => Math.max(0, Math.min(Math.floor((time - data.begin) / span * width), width));
+      for (const file of data.files) // the most of each column; of all traces together
+        for (const k of [0, 1]) {
+          const series = file.counts[k], most = new Float64Array(width + 1);
+          for (let i = 0; i < series.length; i++) {
+            const last = column(i + 1 < series.length ? series.time(i + 1) : file.time + file.end);
+            for (let x = column(series.time(i)); x <= last; x++) most[x] = Math.max(most[x], series.value(i));
+          }
+          most.forEach((value, x) => { values[k][x] += value; });
+        }
+      this.overview = {values, most: values.flatMap((list) => [...list]).reduce((most, value) => Math.max(most, value), 1)};
     }
     c.fillStyle = this.theme.back;
     c.fillRect(0, 0, this.width, OVERVIEW);
@@ -692,7 +698,7 @@ class Painter {
     return y < TOP ? null : this.visibleLines().find((line) => this.lineTop(line) <= y && y < this.lineTop(line) + line.height);
   }
   markAt(x, y) {
-    const line = this.lineAt(y), marks = line?.type === "marks" ? this.model.marksOf.get(-1) : line?.type === "row" && this.model.marksOf.get(line.row.number);
+    const line = this.lineAt(y), marks = line?.row && this.model.marksOf.get(line.row.number);
     if (!marks || y - this.lineTop(line) > 9) return null;
     return marks.find((mark) => Math.abs(this.x(mark.time) - x) < 5) || null;
   }

@@ -40,16 +40,15 @@ class Found {
 }
 
 class App {
-  // `trace`: to be asked for more; null: the page has only pictures.
-  constructor(data, trace) {
-    this.data = data, this.trace = trace;
-    this.answered = !trace; // whether it is known what is wrong
+  constructor(data) {
+    this.data = data;
+    this.answered = data.files.every((file) => !file.trace); // whether it is known what is wrong
     this.model = new Model(data);
     this.closed = new AbortController();
-    this.id = [data.name, data.events, data.end].join(); // of its places in the browser's history
+    this.id = data.id; // of its places in the browser's history
     // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
     this.least = Math.max(10, data.end * 2 ** -46);
-    this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, flags: [], hit: null, line: "", hideIdle: false, width: 0};
+    this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, compared: null, flags: [], hit: null, line: "", hideIdle: false, width: 0};
     this.canvas = document.getElementById("canvas");
     this.painter = new Painter(this.canvas, data, this.model, this.view);
     this.panels = new Panels(this);
@@ -58,10 +57,11 @@ class App {
     this.fingers = new Map(); // pointers that are down, by id: where they are
     this.drag = this.pinch = null; // what one of them, and what two of them do
     this.reading = 0; // fragments that are being read
+    const name = document.getElementById("name");
     document.title = data.name + " - gotrace view";
-    document.getElementById("name").textContent = data.name;
+    name.title = data.name, name.textContent = data.several ? data.files.length + " traces" : data.name;
     const facts = document.getElementById("facts");
-    facts.title = facts.textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
+    facts.title = facts.textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "") + (data.apart ? ". " + data.apart : "");
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
     if (data.filtered) this.fitChosen();
@@ -140,8 +140,7 @@ class App {
     this.select(null);
     this.view.mark = mark;
     this.panels.showMark(mark);
-    if (mark.row >= 0) this.reveal(mark.row);
-    else this.view.scroll = 0;
+    this.reveal(mark.row);
     this.centre(mark.time);
     this.changed();
   }
@@ -192,8 +191,8 @@ class App {
 
   // Scrolls a row into view.
   reveal(number) {
-    const row = this.model.rows[number], shown = row.kind === KIND.REGION ? row.parent : number;
-    this.model.folded.delete(this.model.groupOf.get(shown)?.key);
+    const {model} = this, row = model.rows[number], shown = row?.kind === KIND.REGION ? row.parent : number, file = model.fileOf(number);
+    for (const key of [model.sectionKey(file, "file"), model.groupOf.get(shown)?.key || model.sectionKey(file, "counters")]) model.folded.delete(key);
     const line = this.model.lines(this.view).lines.find((l) => l.row?.number === number), room = this.painter.height - TOP;
     if (!line) return;
     if (line.y < this.view.scroll || line.y > this.view.scroll + 2 * room) this.view.scroll = Math.max(0, line.y - room / 3);
@@ -242,21 +241,22 @@ class App {
   // --------------------------------------------------------------------------------------------------- search ----
 
   // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
-  // of that function. A time, such as 3.5s, leads there; wait>5ms finds waits by their length, proc 1 a proc. Regions are
+  // of that function. A time, such as 3.5s, leads there, 3.5s 100us to so much around it; wait>5ms finds waits by their length, proc 1 a proc. Regions are
   // found through their slices, and so are functions in stacks, but for the outermost, which the row has as its name.
-  async search(text) {
+  // `file`: only its goroutines, for "=NAME".
+  async search(text, file) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");
     this.results = [], this.result = -1;
     if (!wanted) return this.showFound();
-    const time = parseDuration(wanted);
-    if (time >= data.begin && time <= data.end) return this.showTime(time);
+    const [time, length] = wanted.replace(/(\d) (?=[a-zµ])/g, "$1").split(/ +/).map(parseDuration);
+    if (time >= data.begin && time <= data.end && !(length <= 0)) return this.showTime(time, length);
     const longer = parseDuration(/^wait *> *(.*)$/.exec(wanted)?.[1] || "");
     if (longer >= 0) return this.searchWaits(longer);
     const found = new Found(FIRST);
     const exactly = text[0] === "=", matches = matcher(text.trim());
     for (const row of model.rows) {
-      if (row.begin > row.end) continue;
+      if (row.begin > row.end || (file && row.file !== file)) continue;
       if (row.kind === KIND.PROC && "proc " + row.id === wanted) found.add({row: row.number, time: row.begin, what: model.title(row)});
       if (row.kind === KIND.GO && (matches(row.name) || "g" + row.id === wanted)) found.add({row: row.number, time: row.begin, what: model.goName(row.number)});
     }
@@ -276,9 +276,9 @@ class App {
       await this.searchSlices(found, KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
     return this.showResults(found, 0);
   }
-  // Goes to a time, nearer if much of the trace is shown.
-  showTime(time) {
-    const all = this.data.end - this.data.begin, size = Math.min(this.view.to - this.view.from, all / 50);
+  // Goes to a time: to so much around it, or nearer if much of the trace is shown.
+  showTime(time, length) {
+    const all = this.data.end - this.data.begin, size = length || Math.min(this.view.to - this.view.from, all / 50);
     this.results = null;
     this.showFound();
     this.setView(time - size / 2, time + size / 2);
@@ -308,20 +308,20 @@ class App {
       data.forget();
     }
   }
-  // Goes where a finding tells to look: options of the tool, which name a time, a goroutine, a task.
-  async lookAt(words) {
+  // Goes where a finding of a trace tells to look: options of the tool, which name a time, a goroutine, a task.
+  async lookAt(file, words) {
     const {model} = this, value = (name) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
-    const from = value("--from"), go = value("--go"), task = value("--task");
+    const go = value("--go"), task = value("--task"), [from, to] = ["--from", "--to"].map((name) => file.time + Number(value(name)));
     this.show("timeline");
-    if (from) this.setView(Number(from), Number(value("--to")));
+    if (from <= to) this.setView(from, to);
     if (task) {
-      const found = model.tasks.find((t) => String(t.id) === task);
+      const found = model.tasks.find((t) => model.rows[t.row].file === file && String(t.id) === task);
       if (found) await this.goTo(found.row, (found.begin + found.end) / 2);
       if (found) this.fit(this.view.selected || found);
     }
     if (go) {
-      const row = model.rows.find((r) => r.kind === KIND.GO && String(r.id) === go);
-      if (row) await this.goTo(row.number, from ? (Number(from) + Number(value("--to"))) / 2 : row.begin);
+      const row = model.rows.find((r) => r.file === file && r.kind === KIND.GO && String(r.id) === go);
+      if (row) await this.goTo(row.number, from <= to ? (from + to) / 2 : row.begin);
     }
   }
   // The slices that a row of the summary counts, longest first.
@@ -598,6 +598,7 @@ class App {
     if (line?.type === "group") return this.fold(line.group, !line.folded);
     if (mark) return this.selectMark(mark);
     this.select(this.chosen);
+    if (line?.type === "row" && x < LEFT) this.panels.showRow(line.row);
   }
   hover(event) {
     const tip = document.getElementById("tip"), {offsetX: x, offsetY: y} = event;
@@ -613,7 +614,7 @@ class App {
     } else {
       const row = model.rows[slice.row];
       const title = row.kind === KIND.GO ? model.goName(slice.row) : row.kind === KIND.REGION ? "region" : model.title(row);
-      const cut = model.cutOf(slice), lines = [title + "  " + duration(model.length(slice))];
+      const cut = model.cutOf(slice), lines = [title + model.suffix(row.file) + "  " + duration(model.length(slice))];
       if (cut.first) lines.push("it began before" + (cut.since === undefined ? ", unknown when" : ": at " + moment(cut.since)));
       if (cut.last) lines.push("it goes on afterwards");
       if (slice.size > 1) {
@@ -642,7 +643,7 @@ class App {
       j: () => this.moveLine(1), k: () => this.moveLine(-1), " ": () => this.useLine(), r: () => this.setRange(this.view.from, this.view.to),
       n: () => this.stepMark(1), p: () => this.stepMark(-1),
       "[": () => this.step(false), "]": () => this.step(true), ",": () => this.step(false), ".": () => this.step(true), b: () => this.followBack(),
-      e: () => { this.model.folded.clear(); this.changed(); }, c: () => { for (const g of this.model.groups) this.model.folded.add(g.key); this.changed(); },
+      e: () => { this.model.folded.clear(); this.changed(); }, c: () => { for (const g of this.model.groups) if (g.type !== "file") this.model.folded.add(g.key); this.changed(); },
       h: () => this.hideIdle(!this.view.hideIdle), t: () => this.setTheme(!this.dark), "?": () => document.getElementById("help").showModal(),
       1: () => this.open("timeline"), 2: () => this.open("summary"), 3: () => this.open("flame"),
       "/": () => { event.preventDefault(); document.getElementById("search").focus(); },
@@ -674,7 +675,7 @@ function forTests(app) {
       const marks = painter.record, lines = painter.visibleLines().filter((line) => line.type === "row"), shown = new Set(lines);
       painter.record = null;
       const used = new Map(); // number of rows with the same goroutine id or task name
-      const key = (row) => (row.kind === KIND.TASK ? "task " + row.name : row.kind === KIND.GO ? "go " + row.id : "");
+      const key = (row) => row.file.number + (row.kind === KIND.TASK ? " task " + row.name : row.kind === KIND.GO ? " go " + row.id : "");
       for (const row of model.rows) if (row.begin <= row.end) used.set(key(row), (used.get(key(row)) || 0) + 1);
       const slices = painter.hits.filter((hit) => shown.has(hit.line)).map(({line, part, i}) => {
         const slice = sliceOf(line.row.number, part, i), single = slice.size === 1;
@@ -696,22 +697,27 @@ function forTests(app) {
             if (model.rows[number].kind === KIND.GO && slices.size[i] === 1 && slices.colour[i] > SYSCALL && slices.who[i]) found.push(sliceOf(number, slices, i));
       return found;
     },
-    selectionTable: (from, to) => app.panels.selectionTable(from, to),
+    async selectionTable(from, to) {
+      const {exact, rows} = await app.panels.selectionTable(from, to);
+      return {exact, rows: rows.map(({file, ...row}) => ({...row, trace: file.title}))};
+    },
     percentile,
     bars,
     drawnAt: () => painter.drawnAt, // when all details had been drawn for the first time
   };
 }
 
-// The page begins with what it has: pictures, a trace, or a reader that waits for one.
+// The page begins with what it has: pictures, traces, or a reader that waits for one.
 async function begin() {
   const reader = await Reader.find(), page = reader && new Page(reader);
-  if (!reader) window.gotrace = forTests(new App(await Data.read(), null));
+  if (!reader) window.gotrace = forTests(new App(new Data([await FileData.ofPage()])));
   else if (!document.getElementById("ask0")) page.start.choose("");
   else {
-    const {name, words, served, note} = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
-    if (served) fetch("alive").catch(() => {}); // the server ends some time after this has ended
-    await page.open(served ? {url: new URL("trace", location.href).href, size: served} : new Blob([await inflate("trace0")]), name, words, note);
+    const traces = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
+    if (traces[0].served) fetch("alive").catch(() => {}); // the server ends some time after this has ended
+    for (const [i, trace] of traces.entries())
+      trace.file = trace.served ? {url: new URL("trace" + i, location.href).href, size: trace.served} : new Blob([await inflate("trace" + i)]);
+    await page.open(traces);
   }
 }
 

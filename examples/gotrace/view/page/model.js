@@ -30,13 +30,14 @@ class Model {
   constructor(data) {
     this.data = data;
     STATES[RUNNING] = data.running;
-    this.rows = []; // {number, kind, id, name, parent, stack, begin, end}; an id too large for a number is a string
-    for (let i = 0, d = data.rows; i < d.length; i += 7)
-      this.rows.push({number: i / 7, kind: d[i], id: d[i + 1], name: data.texts[d[i + 2]], parent: d[i + 3] - 1, stack: d[i + 4], begin: d[i + 5], end: d[i + 6]});
-    // What is cut at the ends of the trace or part: {first, since, last}. `first`: the row's first slice began before it;
-    // `since`: when, or undefined; `last`: its last slice had not ended.
-    for (let i = 0, d = data.cuts; i < d.length; i += 3)
-      this.rows[d[i]].cut = {first: (d[i + 1] & 1) > 0, since: d[i + 1] & 2 ? d[i + 2] : undefined, last: (d[i + 1] & 4) > 0};
+    this.rows = []; // {number, file, kind, id, name, parent, stack, begin, end}; an id too large for a number is a string
+    this.tasks = []; // {id, parent, row, begin, end}
+    this.taskPlaces = new Map(); // see taskPlace()
+    this.marks = []; // {time, row, log, name, value, stack, task}; without a row, that of noRow()
+    this.details = []; // {file, colour, reason, stack, count, total, longest, unended}
+    this.functions = []; // {file, name, goroutines, states}
+    this.spans = []; // {file, kind, name, count, total, longest, buckets}: totals of regions, tasks, collections and stopped worlds
+    for (const file of data.files) this.read(file, (number) => data.texts[file.textAt[number]], (number) => number && file.firstStack + number);
     // From a goroutine's row to the rows of its regions, outermost first. One of which only the end is known has a row of
     // its own, with depth -1, -2 and so on: it encloses those before it.
     this.regions = new Map();
@@ -50,53 +51,73 @@ class Model {
       row.kind = KIND.REGION;
     }
     for (const [go, rows] of early) this.regions.set(go, [...rows.reverse(), ...(this.regions.get(go) || [])]);
-    this.stoppedRows = this.rows.filter((row) => row.kind === KIND.STW).map((row) => row.number);
     this.folded = new Set();
     this.makeGroups();
-    this.tasks = []; // {id, parent, row, begin, end}
-    this.taskPlaces = new Map(); // by id and start
-    for (let i = 0, d = data.tasks; i < d.length; i += 5) {
-      this.taskPlaces.set(d[i] + "@" + d[i + 3], this.tasks.length);
-      this.tasks.push({id: d[i], parent: d[i + 1] - 1, row: d[i + 2], begin: d[i + 3], end: d[i + 4]});
-    }
-    this.marks = []; // {time, row, log, name, value, stack, task}
-    this.marksOf = new Map();
-    for (let i = 0; i < data.marks.length; i += 6) {
-      const [time, row, log, name, value, task] = data.marks.slice(i, i + 6);
-      this.marks.push({time, row: row - 1, log: log === 1, name: data.texts[name], value: log ? data.texts[value] : "", stack: log ? 0 : value, task: task - 1});
-    }
     this.marks.sort((a, b) => a.time - b.time);
+    this.marksOf = new Map();
     for (const mark of this.marks) {
       if (!this.marksOf.has(mark.row)) this.marksOf.set(mark.row, []);
       this.marksOf.get(mark.row).push(mark);
     }
-    this.details = [];
-    for (let i = 0; i < data.details.length; i += 7) {
-      const [colour, reason, stack, count, total, longest, unended] = data.details.slice(i, i + 7);
-      this.details.push({colour, reason: data.texts[reason], stack, count, total, longest, unended});
-    }
-    const [running, procs] = data.recorded ? ["goroutines " + data.running, "procs in use"] : [data.running + " goroutines", data.running + " procs"];
-    const names = [running, "runnable goroutines", "blocked goroutines", procs, "heap", "heap goal"];
-    this.counters = names.map((name, k) => new Series(name, data.counters, 1 + names.length, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]] || theme.counter));
-    this.series = this.readSeries();
-    this.functions = this.readFunctions();
-    this.spans = this.readSpans();
   }
+
+  // Reads the tables of a trace. `text`, `stack`: what a number means there.
+  read(file, text, stack) {
+    const time = file.time, row = (number) => (number ? file.firstRow + number - 1 : -1), task = (number) => (number ? file.firstTask + number - 1 : -1);
+    for (let i = 0, d = file.rows; i < d.length; i += 7)
+      this.rows.push({number: file.firstRow + i / 7, file, kind: d[i], id: d[i + 1], name: text(d[i + 2]), parent: row(d[i + 3]), stack: stack(d[i + 4]), begin: time + d[i + 5], end: time + d[i + 6]});
+    // What is cut at the ends of the trace or part: {first, since, last}. `first`: the row's first slice began before it;
+    // `since`: when, or undefined; `last`: its last slice had not ended.
+    for (let i = 0, d = file.cuts; i < d.length; i += 3)
+      this.rows[file.firstRow + d[i]].cut = {first: (d[i + 1] & 1) > 0, since: d[i + 1] & 2 ? time + d[i + 2] : undefined, last: (d[i + 1] & 4) > 0};
+    for (let i = 0, d = file.tasks; i < d.length; i += 5) {
+      const begin = time + d[i + 3];
+      this.taskPlaces.set([file.number, d[i], begin].join(), this.tasks.length);
+      this.tasks.push({id: d[i], parent: task(d[i + 1]), row: file.firstRow + d[i + 2], begin, end: time + d[i + 4]});
+    }
+    for (let i = 0; i < file.marks.length; i += 6) {
+      const [at, of, log, name, value, part] = file.marks.slice(i, i + 6);
+      this.marks.push({time: time + at, row: of ? row(of) : this.noRow(file), log: log === 1, name: text(name), value: log ? text(value) : "", stack: log ? 0 : stack(value), task: task(part)});
+    }
+    for (let i = 0; i < file.details.length; i += 7) {
+      const [colour, reason, of, count, total, longest, unended] = file.details.slice(i, i + 7);
+      this.details.push({file, colour, reason: text(reason), stack: stack(of), count, total, longest, unended});
+    }
+    this.readFunctions(file, text);
+    this.readSpans(file, text);
+    const [running, procs] = file.recorded ? ["goroutines " + file.running, "procs in use"] : [file.running + " goroutines", file.running + " procs"];
+    const names = [running, "runnable goroutines", "blocked goroutines", procs, "heap", "heap goal"];
+    file.counts = names.map((name, k) => new Series(file, name, file.counters, 1 + names.length, 1 + k, (theme) => theme.states[COUNTER_COLOURS[k]] || theme.counter));
+    file.ownCounts = this.readSeries(file, text);
+    file.stoppedRows = this.rows.filter((r) => r.file === file && r.kind === KIND.STW).map((r) => r.number);
+  }
+  // For marks of no goroutine.
+  noRow(file) { return -1 - file.number; }
+  fileOf(row) { return row < 0 ? this.data.files[-1 - row] : this.rows[row].file; }
+  // What is appended to a name to tell of which trace it is.
+  suffix(file) { return this.data.several ? " · " + file.title : ""; }
 
   // The groups in the order of the picture. A group is a title and its rows.
   makeGroups() {
-    const of = (kind) => this.rows.filter((row) => row.kind === kind && row.begin <= row.end);
-    const byId = (a, b) => Math.sign(Number(a.id) - Number(b.id)) || Number(BigInt(a.id) - BigInt(b.id)) || a.number - b.number;
     this.groups = [];
-    const add = (key, title, rows, folded) => {
-      if (!rows.length && key !== "counters") return;
-      this.groups.push({key, title, rows: rows.map((row) => row.number)});
+    this.groupOf = new Map();
+    for (const file of this.data.files) this.makeGroupsOf(file);
+    for (const group of this.groups) if (group.type !== "file") for (const row of group.rows) this.groupOf.set(row, group);
+  }
+  makeGroupsOf(file) {
+    const of = (kind) => this.rows.filter((row) => row.file === file && row.kind === kind && row.begin <= row.end);
+    const byId = (a, b) => Math.sign(Number(a.id) - Number(b.id)) || Number(BigInt(a.id) - BigInt(b.id)) || a.number - b.number;
+    const add = (type, name, title, rows, folded) => {
+      const key = this.sectionKey(file, [type, name].filter((part) => part !== null).join(" "));
+      if (!rows.length && type !== "counters" && type !== "file") return;
+      this.groups.push({type, file, key, title, rows: rows.map((row) => row.number)});
       if (folded) this.folded.add(key);
     };
-    add("counters", "Counters", [], false);
-    add("collector", "Collector", [...of(KIND.GC), ...of(KIND.STW)], false);
-    add("procs", "Procs", of(KIND.PROC).sort(byId), false);
-    add("threads", "Threads", of(KIND.THREAD).sort(byId), true);
+    if (this.data.several) add("file", null, file.title, of(KIND.GO), false);
+    add("counters", null, "Counters", [], this.data.several);
+    add("collector", null, "Collector", [...of(KIND.GC), ...of(KIND.STW)], false);
+    add("procs", null, "Procs", of(KIND.PROC).sort(byId), this.data.several);
+    add("threads", null, "Threads", of(KIND.THREAD).sort(byId), true);
     const byName = (rows) => {
       const found = new Map();
       for (const row of rows) {
@@ -105,36 +126,35 @@ class Model {
       }
       return [...found];
     };
-    for (const [name, rows] of byName(of(KIND.TASK))) add("task " + name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
+    for (const [name, rows] of byName(of(KIND.TASK))) add("task", name, "Task " + (name || "(no name)"), rows, rows.length > MANY);
     // The program's goroutines in the order in which the first of a function began; those of Go's runtime last.
     const first = ([, rows]) => rows.reduce((least, row) => Math.min(least, row.begin), Infinity), all = of(KIND.GO);
     const sorted = byName(all.filter((row) => !isRuntime(row.name))).sort((a, b) => first(a) - first(b) || (a[0] < b[0] ? -1 : 1));
-    for (const [name, rows] of sorted) add("go " + name, name || "(unknown function)", rows.sort(byId), rows.length > MANY);
-    add("runtime", "Go's runtime", all.filter((row) => isRuntime(row.name)).sort(byId), true);
-    this.groupOf = new Map();
-    for (const group of this.groups) for (const row of group.rows) this.groupOf.set(row, group);
+    for (const [name, rows] of sorted) add("go", name, name || "(unknown function)", rows.sort(byId), rows.length > MANY);
+    add("runtime", null, "Go's runtime", all.filter((row) => isRuntime(row.name)).sort(byId), true);
   }
+  // The key of a group of a trace.
+  sectionKey(file, key) { return (file.number ? file.number + "/" : "") + key; }
 
-  readFunctions() {
-    const list = [], from = this.data.functions;
+  readFunctions(file, text) {
+    const from = file.functions;
     for (let at = 0; at < from.length;) {
-      const f = {name: this.data.texts[from[at++]], goroutines: from[at++], states: []};
+      const f = {file, name: text(from[at++]), goroutines: from[at++], states: []};
       for (let c = 0; c < COLOURS; c++) {
         const state = {count: from[at++], total: from[at++], longest: from[at++], unended: from[at++], buckets: []};
         for (let used = from[at++]; used; used--) state.buckets.push([from[at++], from[at++]]);
         f.states.push(state);
       }
-      list.push(f);
+      this.functions.push(f);
     }
-    return list;
   }
 
   // The program's counters, by name.
-  readSeries() {
-    const list = [], from = this.data.series;
+  readSeries(file, text) {
+    const list = [], from = file.series;
     for (let at = 0; at < from.length;) {
-      const name = this.data.texts[from[at++]] || "(no name)", size = 2 * from[at++];
-      list.push(new Series(name, from.slice(at, at + size), 2, 1));
+      const name = text(from[at++]) || "(no name)", size = 2 * from[at++];
+      list.push(new Series(file, name, from.slice(at, at + size), 2, 1));
       at += size;
     }
     list.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -142,15 +162,13 @@ class Model {
     return list;
   }
 
-  // Totals of regions, tasks, collections and stopped worlds: {kind, name, count, total, longest, buckets}.
-  readSpans() {
-    const list = [], from = this.data.spans;
+  readSpans(file, text) {
+    const from = file.spans;
     for (let at = 0; at < from.length;) {
-      const span = {kind: from[at++], name: this.data.texts[from[at++]], count: from[at++], total: from[at++], longest: from[at++], unended: from[at++], buckets: []};
+      const span = {file, kind: from[at++], name: text(from[at++]), count: from[at++], total: from[at++], longest: from[at++], unended: from[at++], buckets: []};
       for (let used = from[at++]; used; used--) span.buckets.push([from[at++], from[at++]]);
-      list.push(span);
+      this.spans.push(span);
     }
-    return list;
   }
 
   // The lines of the picture: {type: "group"|"counter"|"row"|"marks", ...}, with y and height.
@@ -159,21 +177,22 @@ class Model {
     let y = 0;
     const add = (line, height) => { lines.push(Object.assign(line, {y, height})); y += height; };
     for (const group of this.groups) {
-      const folded = this.folded.has(group.key), single = group.key.startsWith("go ") && group.rows.length === 1;
-      if (!single) add({type: "group", group, folded}, 20);
-      if (folded && !single) continue;
-      if (group.key === "counters") {
-        for (const k of [1, 0, 2, 3]) add({type: "counter", series: [this.counters[k]], title: this.counters[k].name}, 22);
-        const [heap, goal] = [this.counters[4], this.counters[5]];
+      const {type, file} = group, folded = this.folded.has(group.key), single = type === "go" && group.rows.length === 1;
+      if (type !== "file" && this.folded.has(this.sectionKey(file, "file"))) continue;
+      if (!single) add({type: "group", group, folded}, type === "file" ? 26 : 20);
+      if (type === "file" || (folded && !single)) continue;
+      if (type === "counters") {
+        for (const k of [1, 0, 2, 3]) add({type: "counter", series: [file.counts[k]], title: file.counts[k].name}, 22);
+        const [heap, goal] = [file.counts[4], file.counts[5]];
         if (heap.most > 0) add({type: "counter", series: goal.most > 0 ? [heap, goal] : [heap], title: goal.most > 0 ? "heap; line: its goal" : "heap", bytes: true}, 34);
-        for (const series of this.series) add({type: "counter", series: [series], title: series.name, own: true}, 34);
-        if (this.marksOf.has(-1)) add({type: "marks", title: "of no goroutine"}, 18);
+        for (const series of file.ownCounts) add({type: "counter", series: [series], title: series.name, own: true}, 34);
+        if (this.marksOf.has(this.noRow(file))) add({type: "marks", row: {number: this.noRow(file)}, title: "of no goroutine"}, 18);
         continue;
       }
       for (const number of group.rows) {
         const row = this.rows[number];
         if (view.hideIdle && (row.begin > view.to || row.end < view.from)) continue;
-        add({type: "row", row, title: single || group.key === "runtime" ? this.goName(number) : row.kind === KIND.TASK && number !== group.rows[0] ? "" : null}, 18);
+        add({type: "row", row, title: single || type === "runtime" ? this.goName(number) : row.kind === KIND.TASK && number !== group.rows[0] ? "" : null}, 18);
         for (const region of this.regions.get(number) || []) {
           const nested = this.rows[region];
           if (nested.begin <= nested.end && !(view.hideIdle && (nested.begin > view.to || nested.end < view.from))) add({type: "row", row: nested, nested: true}, 13);
@@ -202,7 +221,10 @@ class Model {
     return found;
   }
   // The totals of a row's function.
-  functionOf(row) { return this.functions.find((f) => f.name === row.name) || this.functions.find((f) => f.name === "(others)"); }
+  functionOf(row) {
+    const named = (name) => this.functions.find((f) => f.file === row.file && f.name === name);
+    return named(row.name) || named("(others)");
+  }
   whyOf(detail) { return detail.colour !== RUNNING && detail.reason || STATES[detail.colour]; }
 
   // A key that identifies a line while the lines around it change.
@@ -238,6 +260,10 @@ class Model {
     const row = this.rows[number];
     if (row.kind === KIND.OTHERS) return "a goroutine of " + (row.name || "an unknown function");
     return "G" + row.id + (row.name ? " " + row.name : "");
+  }
+  // The index of a task's slice; undefined: it has none.
+  taskPlace(slice) {
+    return this.taskPlaces.get([this.rows[slice.row].file.number, this.taskId(slice), slice.begin].join());
   }
   // The id of a task's slice: `who` is its high half.
   taskId(slice) { return String(BigInt(slice.who) << 32n | BigInt(slice.what)); }

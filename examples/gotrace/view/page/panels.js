@@ -24,6 +24,7 @@ function pressed(action) {
 }
 
 const MOST_STEPS = 200; // of a critical path
+const MOST_LONGEST = 20; // slices of a row in the details of its label
 const MOST_READ = 2e7; // bytes of a trace that is read at a click
 const MOST_STOPS = 20000; // to add up one by one
 
@@ -129,23 +130,30 @@ class Panels {
       })];
   }
 
-  // Shows what is wrong, gravest first. `errors`: what the reader reported; it does not keep the trace from being shown.
+  // Shows what is wrong in each trace, gravest first. `errors`: what the reader reported; it does not keep traces from being
+  // shown.
   fillFindings(errors, findings) {
-    const bar = document.getElementById("findings");
-    const line = ({text, look}) => make("li", null, this.link(text, () => this.app.lookAt(look.split(" "))), look.startsWith("path ") ? " · " : "",
-      look.startsWith("path ") ? this.pathLink(...look.split(" ").slice(1)) : null);
+    const bar = document.getElementById("findings"), {model} = this.app;
+    const line = ({file, text, look}) => make("li", null, this.link(text + model.suffix(file), () => this.app.lookAt(file, look.split(" "))), look.startsWith("path ") ? " · " : "",
+      look.startsWith("path ") ? this.pathLink(file, ...look.split(" ").slice(1)) : null);
     bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
     bar.hidden = !bar.children.length;
-    this.app.answered = true;
   }
-  // Shows what the tool says.
-  async showAnswer(title, words) {
-    const text = make("pre", null, "…");
+  // Shows what the tool says of a trace. What another click asks for takes its place.
+  async showAnswer(title, trace, words) {
+    const text = make("pre", null, "…"), asked = this.ask();
     this.show(make("h2", null, title), text);
-    text.textContent = await this.app.trace.ask(words).catch((error) => error.message);
+    text.textContent = await trace.ask(words, asked.signal).catch((error) => error.message);
   }
-  // A link to the critical path to something, for a page that can ask.
-  pathLink(...words) { return this.link("critical path", () => this.showAnswer("Critical path", this.app.trace.path(...words))); }
+  // For questions to a trace: earlier ones need no more answers.
+  ask() {
+    this.asked?.abort();
+    return this.asked = new AbortController();
+  }
+  // A link to the critical path to something in a trace, for a page that can ask.
+  pathLink({trace}, ...words) { return this.link("critical path", () => this.showAnswer("Critical path", trace, trace.path(...words))); }
+  // The column of a table that tells of which trace an item is, if there are several.
+  fileColumn(fileOf = (item) => item.file) { return this.app.data.several ? [{title: "trace", value: (item) => fileOf(item).title}] : []; }
 
   taskLink(place) {
     const {app} = this, task = app.model.tasks[place];
@@ -174,23 +182,18 @@ class Panels {
 
   // Where the time of a task went, as gotrace path says: by state, by class of wait and who it went through, by region; and the
   // critical path, of which each step leads there. It is read anew, so that of a large trace it is asked for.
-  fillSpent(to, task) {
-    this.asked?.abort();
-    const asked = this.asked = new AbortController();
+  fillSpent(to, file, task) {
+    const asked = this.ask(), {trace} = file;
     const fill = async () => {
       to.replaceChildren(make("div", {class: "place"}, "reading where the time went …"));
-      const {trace} = this.app, {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), asked.signal).then(JSON.parse);
+      const {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), asked.signal).then(JSON.parse);
       const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
       const colour = {running: theme.states[RUNNING], runnable: theme.states[RUNNABLE], syscall: theme.states[SYSCALL], waiting: theme.states.at(-1), stopped: theme.collector};
       const words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
       const add = (state, time) => { if (time) states.set(state, (states.get(state) || 0) + time); };
       for (const {state, time, stopped = 0} of path) add(state, time - stopped), add("stopped", stopped); // stopped time is part of a step
-      const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => {
-        const bar = make("i");
-        bar.style.width = 100 * time / (sum || 1) + "%", bar.style.background = hue || theme.counter;
-        return make("tr", null, make("td", {class: "number"}, duration(time)), make("td", {class: "number"}, (100 * time / (sum || 1)).toFixed(1) + " %"), make("td", null, text, bar));
-      })))] : []);
-      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToStep(step)), " ",
+      const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => this.share(text, time, sum || 1, hue || theme.counter))))] : []);
+      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToStep(file, step)), " ",
         make("span", {class: "place"}, [(step.go === undefined ? "" : "G" + step.go), step.at || step.function, step.region && "region " + step.region].filter(Boolean).join(", "))));
       to.replaceChildren(...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
         ...table("By class of wait, and through whom", waits.map((wait) => [wait.class + (wait.in ? " in " + wait.in : "") + (wait.through ? ": " + wait.through : ""), wait.time])),
@@ -198,36 +201,38 @@ class Panels {
         make("h2", null, "Steps" + (path.length > MOST_STEPS ? " (the first " + MOST_STEPS + " of " + path.length + ")" : "")), make("ol", {class: "steps"}, ...steps));
     };
     const start = () => fill().catch((error) => to.replaceChildren(make("div", {class: "place"}, error.message)));
-    if (this.app.trace.file.size > MOST_READ) to.replaceChildren(this.link("where the time went", start));
+    if (trace.file.size > MOST_READ) to.replaceChildren(this.link("where the time went", start));
     else start();
   }
-  goToStep(step) {
-    const row = this.app.model.rows.find((r) => r.kind === KIND.GO && String(r.id) === String(step.go) && r.begin <= step.since && r.end >= step.since);
-    if (row) this.app.goTo(row.number, step.since + step.time / 2);
+  goToStep(file, step) {
+    const since = file.time + step.since;
+    const row = this.app.model.rows.find((r) => r.file === file && r.kind === KIND.GO && String(r.id) === String(step.go) && r.begin <= since && r.end >= since);
+    if (row) this.app.goTo(row.number, since + step.time / 2);
   }
 
-  // How long the world was stopped in a range, as an element that says so, once it is known, if it was.
-  stoppedIn(from, to, text) {
-    const {data, model} = this.app, fact = make("span");
+  // How long a trace's world was stopped in a range, as an element that says so, once it is known, if it was.
+  stoppedIn(file, from, to, text) {
+    const {data} = this.app, fact = make("span");
     const fill = async () => {
       const chunks = await data.load(data.levelFor((to - from) / MOST_STOPS), from, to);
       let sum = 0;
-      for (const number of model.stoppedRows)
+      for (const number of file.stoppedRows)
         for (const {begin, end, time} of stopsOf(chunks.map((chunk) => chunk.slices), number, from, to)) sum += Math.max(0, Math.min(end, to) - Math.max(begin, from)) / (end - begin) * time;
       if (sum) fact.textContent = text + duration(sum);
     };
-    if (model.stoppedRows.length) fill();
+    if (file.stoppedRows.length) fill();
     return fact;
   }
 
   // The details of a slice.
   showSlice(slice) {
-    const {app} = this, {model, data} = app, row = model.rows[slice.row];
-    const cut = model.cutOf(slice), here = data.begin > 0 ? "this part" : "the trace";
+    const {app} = this, {model, data} = app, row = model.rows[slice.row], {file} = row;
+    const cut = model.cutOf(slice), here = file.begin > 0 ? "this part" : "the trace";
     const facts = [["begins", !cut.first ? moment(slice.begin) : cut.since === undefined ? "before " + here + ", unknown when" : moment(cut.since) + ", before " + here],
       ["lasts", (cut.first && cut.since === undefined ? "more than " : "") + duration(model.length(slice)) + (cut.last ? ", and goes on after " + here : "")]];
     const fact = (name, value) => facts.push([name, value]);
     let title = model.title(row), stack = 0, parts = null, spent = null;
+    if (data.several) fact("trace", file.title + (file.time ? ", which begins at " + moment(file.time) : ""));
     const goLink = (number, time) => // without a link if a filter left out what it did
       (model.rows[number].begin > model.rows[number].end ? model.goName(number) : this.link(model.goName(number), () => app.goTo(number, time)));
     if (slice.size > 1) {
@@ -242,14 +247,14 @@ class Panels {
       if (slice.who && slice.colour > SYSCALL) fact("ended by", goLink(slice.who - 1, slice.end));
       else if (slice.colour > SYSCALL) fact("ended by", "unknown: no goroutine, or the end of the trace");
       if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
-      if (slice.colour === RUNNING) fact("", this.stoppedIn(slice.begin, slice.end, "the world was stopped for "));
+      if (slice.colour === RUNNING) fact("", this.stoppedIn(file, slice.begin, slice.end, "the world was stopped for "));
       // Slices without a stack are of any function, so of these the row's function counts.
       const same = stack ? detail : model.functionOf(row).states[slice.colour];
       fact(stack ? "all with this stack" : "all of this function", same.count + ", " + duration(same.total) + ", longest " + duration(same.longest) +
         (same.unended ? ", " + same.unended + " not ended" : ""));
       if (row.parent >= 0) fact("created by", goLink(row.parent, row.begin));
       fact("", this.link("follow back (B)", () => app.followBack()));
-      if (app.trace) fact("", this.pathLink("--go", String(row.id)));
+      if (file.trace) fact("", this.pathLink(file, "--go", String(row.id)));
     } else if (row.kind <= KIND.THREAD) {
       title += slice.who ? ": " + model.goName(slice.who - 1) : "";
       if (slice.who) fact("goroutine", goLink(slice.who - 1, (slice.begin + slice.end) / 2));
@@ -258,13 +263,13 @@ class Panels {
       fact("of", goLink(row.parent, (slice.begin + slice.end) / 2));
       if (slice.who) fact("task", this.taskLink(slice.who - 1));
     } else if (row.kind === KIND.TASK) {
-      const place = model.taskPlaces.get(model.taskId(slice) + "@" + slice.begin), parent = model.tasks[place]?.parent;
+      const place = model.taskPlace(slice), parent = model.tasks[place]?.parent;
       title = "task " + model.taskId(slice) + (row.name ? ": " + row.name : "");
       if (parent >= 0) fact("part of", this.taskLink(parent));
-      if (app.trace) fact("", this.pathLink("--task", String(model.taskId(slice))));
+      if (file.trace) fact("", this.pathLink(file, "--task", String(model.taskId(slice))));
       parts = make("div");
       if (place !== undefined) this.fillParts(parts, place, slice);
-      if (app.trace) spent = make("div"), this.fillSpent(spent, String(model.taskId(slice)));
+      if (file.trace) spent = make("div"), this.fillSpent(spent, file, String(model.taskId(slice)));
     } else {
       title += ": " + model.label(row, slice);
     }
@@ -274,9 +279,61 @@ class Panels {
         make("div", null, f.function, " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : "")))) : null));
   }
 
+  // What a row's label stands for: its life, its time by state, and what it did longest.
+  showRow(row) {
+    const {app} = this, {model, data} = app, of = this.shownRow = row, facts = make("table", {class: "shares", "aria-label": "time by state"}), longest = make("div");
+    const creator = row.parent >= 0 && make("div", null, "created by ", this.link(model.goName(row.parent), () => app.goTo(row.parent, row.begin)));
+    this.show(make("h2", null, model.lineText({type: "row", row, nested: row.kind === KIND.REGION}) + model.suffix(row.file)),
+      make("div", null, "from " + moment(row.begin) + " to " + moment(row.end) + ": " + duration(row.end - row.begin), " · ", this.link("fit", () => app.fit(row))), creator,
+      row.kind === KIND.GO && row.file.trace && make("div", null, this.pathLink(row.file, "--go", String(row.id))), facts, longest, this.stackList(row.stack, "Created at"));
+    const current = () => of === this.shownRow && facts.isConnected;
+    if (row.kind === KIND.GO) this.fillStates(facts, row, current);
+    this.fillLongest(longest, row, current);
+  }
+  // The time of a row by state. Slices that are drawn together have it, too.
+  async fillStates(table, row, current) {
+    const {data, painter} = this.app, sums = new Float64Array(COLOURS);
+    for (const {slices} of await data.load(data.levelFor((data.end - data.begin) / 1000), row.begin, row.end)) {
+      const span = slices.index.get(row.number);
+      for (let i = span?.from; i < span?.to; i++) slices.times(i, this.times.fill(0)), this.times.forEach((time, c) => { sums[c] += time; });
+    }
+    if (!current()) return;
+    const life = row.end - row.begin || 1;
+    table.replaceChildren(make("tbody", null, ...STATES.map((state, c) => [state, sums[c], painter.theme.states[c]]).filter(([, time]) => time).map(([state, time, hue]) => this.share(state, time, life, hue))));
+  }
+  // A row of a table that tells how much of a whole something is.
+  share(text, time, whole, hue) {
+    const bar = make("i");
+    bar.style.width = 100 * time / whole + "%", bar.style.background = hue;
+    return make("tr", null, make("td", {class: "number"}, duration(time)), make("td", {class: "number"}, (100 * time / whole).toFixed(1) + " %"), make("td", null, text, bar));
+  }
+  // What a row did longest. A slice is in the coarsest level in which it is long enough to be seen alone.
+  async fillLongest(section, row, current) {
+    const {app} = this, {model, data} = app;
+    let found = [], most = MOST_LOADED; // slices to look through
+    for (let level = LEVELS - 1; level >= 0 && found.length < MOST_LONGEST && most > 0; level--)
+      for (const chunk of data.chunks) {
+        if (chunk.merged || chunk.level !== level || chunk.file !== row.file || chunk.begin > row.end || chunk.end < row.begin) continue;
+        await chunk.load();
+        if (!current()) return;
+        most -= chunk.count;
+        chunk.used = performance.now();
+        const span = chunk.slices.index.get(row.number);
+        for (let i = span?.from; i < span?.to; i++) found.push(sliceOf(row.number, chunk.slices, i));
+        data.forget();
+      }
+    if (!current() || !found.length) return;
+    const length = ({begin, end}) => end - begin, cut = found.length > MOST_LONGEST || most <= 0 || data.finest[1] > 0;
+    found = found.sort((a, b) => length(b) - length(a)).slice(0, MOST_LONGEST);
+    const columns = [{title: "begins", value: (s) => s.begin, number: true, text: moment}, timeColumn("lasts", length), {title: "what", value: (s) => (row.kind === KIND.GO ? STATES[s.colour] + (model.label(row, s) === STATES[s.colour] ? "" : ", " + model.label(row, s)) : model.label(row, s))}];
+    const table = makeTable("longest", columns, found, (s) => { app.centre(s.begin); app.select(s); }, 1);
+    table.className = "places";
+    section.replaceChildren(make("h2", null, cut ? "The longest" : "All"), table);
+  }
+
   showMark(mark) {
     this.show(make("h2", null, mark.log ? "Log" + (mark.name ? " " + mark.name : "") : "CPU sample"), make("div", null, mark.value),
-      make("div", {class: "place"}, "at " + moment(mark.time) + (mark.row < 0 ? "" : " in "),
+      make("div", {class: "place"}, "at " + moment(mark.time) + this.app.model.suffix(this.app.model.fileOf(mark.row)) + (mark.row < 0 ? "" : " in "),
         mark.row >= 0 ? this.link(this.app.model.goName(mark.row), () => this.app.goTo(mark.row, mark.time)) : ""),
       mark.task >= 0 ? make("div", {class: "place"}, "for ", this.taskLink(mark.task)) : null, mark.log ? null : this.stackList(mark.stack));
   }
@@ -296,8 +353,9 @@ class Panels {
         for (let i = slices.search(span, from); i < span.to && slices.begin[i] < to; i++) {
           const begin = slices.begin[i], end = slices.end[i], inside = Math.min(end, to) - Math.max(begin, from);
           if (inside < 0) continue;
-          if (!rows.has(row.name)) rows.set(row.name, {name: row.name, goroutines: new Set(), times: new Float64Array(COLOURS), latencies: []});
-          const sum = rows.get(row.name), share = end > begin ? inside / (end - begin) : 1;
+          const key = row.file.number + " " + row.name;
+          if (!rows.has(key)) rows.set(key, {file: row.file, name: row.name, goroutines: new Set(), times: new Float64Array(COLOURS), latencies: []});
+          const sum = rows.get(key), share = end > begin ? inside / (end - begin) : 1;
           sum.goroutines.add(number);
           slices.times(i).forEach((time, c) => { sum.times[c] += time * share; });
           if (slices.size[i] === 1 && slices.colour[i] === RUNNABLE) sum.latencies.push(inside);
@@ -311,27 +369,31 @@ class Panels {
   async showRange(range) {
     const table = await this.selectionTable(range.from, range.to);
     if (this.app.view.range !== range) return;
-    const columns = [{title: "function", value: (r) => r.name || "(unknown)"}, {title: "goroutines", value: (r) => r.goroutines, number: true},
+    const columns = [{title: "function", value: (r) => r.name || "(unknown)"}, {title: "goroutines", value: (r) => r.goroutines, number: true}, ...this.fileColumn(),
       ...STATES.map((state, c) => timeColumn(state, (r) => r.times[c])).filter((column, c) => table.rows.some((r) => r.times[c]))];
     if (table.exact) columns.push(timeColumn("runnable, median", (r) => percentile(r.latencies, 0.5)), timeColumn("runnable, 99 %", (r) => percentile(r.latencies, 0.99)),
       timeColumn("runnable, longest", (r) => percentile(r.latencies, 1)));
-    const sum = (r, from, to) => r.times.slice(from, to).reduce((all, time) => all + time, 0), chosen = (r) => this.app.search("=" + r.name);
-    const few = [columns[0], ...["running", "runnable", "waiting"].map((title, c) => timeColumn(c ? title : STATES[RUNNING], (r) => sum(r, c, c === 2 ? COLOURS : c + 1)))];
-    const all = make("div", {class: "wide"}, makeTable("time by function", few, table.rows, chosen, 1));
+    const sum = (r, from, to) => r.times.slice(from, to).reduce((all, time) => all + time, 0), chosen = (r) => this.app.search("=" + r.name, r.file);
+    const few = [columns[0], ...this.fileColumn(), ...["running", "runnable", "waiting"].map((title, c) => timeColumn(c ? title : STATES[RUNNING], (r) => sum(r, c, c === 2 ? COLOURS : c + 1)))];
+    const all = make("div", {class: "wide"}, makeTable("time by function", few, table.rows, chosen, few.length - 3));
     all.firstChild.className = "places";
+    const {view} = this.app, earlier = view.compared !== range && view.compared, compared = make("div");
+    const compare = () => { view.compared = range; this.showRange(range); };
     this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
       make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
-        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2)); event.target.remove(); })),
-      make("div", null, this.stoppedIn(range.from, range.to, "the world was stopped for ")),
+        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2 + this.fileColumn().length)); event.target.remove(); }), " · ",
+        earlier ? this.link("no comparison", () => { view.compared = null; this.showRange(range); }) : this.link(view.compared ? "now select the other time" : "compare with another time", compare)),
+      ...this.app.data.files.map((file) => make("div", null, this.stoppedIn(file, range.from, range.to, "the world" + this.app.model.suffix(file) + " was stopped for "))),
       table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
-      all);
+      all, compared);
+    if (earlier) this.fillTimes(compared, earlier, range);
   }
 
   // The summary of the whole trace, by function.
   fillSummary(section) {
     const {model, data} = this.app;
     const blocked = (f) => f.states.slice(3).reduce((sum, s) => sum + s.total, 0);
-    const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true},
+    const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true}, ...this.fileColumn(),
       timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total), timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
       timeColumn("longest runnable", (f) => f.states[RUNNABLE].longest),
       {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets, (low, high) => this.showRunnable(f, low, high))},
@@ -344,18 +406,18 @@ class Panels {
     };
     const comparison = make("div"), singles = make("div");
     section.replaceChildren(
-      make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name), 2)),
+      make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name, f.file), 2 + this.fileColumn().length)),
       make("h2", null, "Waits, by reason and place"),
-      makeTable("waits, by reason and place", [{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)},
+      makeTable("waits, by reason and place", [{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)}, ...this.fileColumn(),
         {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest),
         ...(waits.some((d) => d.unended) ? [{title: "not ended", value: (d) => d.unended, number: true, text: (v) => (v ? String(v) : "")}] : [])],
-      waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour], d.count), 3),
+      waits, (d) => this.app.showSlices(KIND.GO, (what) => model.details[what] === d, d.reason || STATES[d.colour], d.count), 3 + this.fileColumn().length),
       ...[[KIND.TASK, "Tasks, by name"], [KIND.REGION, "Regions, by name"], [KIND.GC, "Collections"], [KIND.STW, "Stopped worlds, by reason"]].flatMap(([kind, title]) => {
         const spans = model.spans.filter((span) => span.kind === kind);
-        return spans.length ? [make("h2", null, title), makeTable(title, [{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")},
+        return spans.length ? [make("h2", null, title), makeTable(title, [{title: "name", value: (s) => s.name || (kind === KIND.GC ? "collection" : "(no name)")}, ...this.fileColumn(),
           {title: "count", value: (s) => s.count, number: true}, timeColumn("total", (s) => s.total),
           {title: "times: 1 µs to 1 s", value: (s) => s.count, number: true, text: (v, s) => bars(s.buckets, (low, high) => this.showSpans(s, low, high))}, timeColumn("longest", (s) => s.longest)],
-        spans, (s) => this.showSpans(s), 2)] : [];
+        spans, (s) => this.showSpans(s), 2 + this.fileColumn().length)] : [];
       }), comparison, singles);
     this.fillComparison(comparison);
     this.fillSingles(singles);
@@ -372,13 +434,13 @@ class Panels {
     const goes = [...sums].map(([number, times]) => ({row: model.rows[number], times, blocked: times.slice(3).reduce((a, b) => a + b)}));
     const begin = (value) => ({title: "begins", value, number: true, text: moment});
     section.replaceChildren(
-      make("h2", null, "Goroutines"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"},
+      make("h2", null, "Goroutines"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"}, ...this.fileColumn((g) => g.row.file),
         begin((g) => g.row.begin), timeColumn("lasts", (g) => g.row.end - g.row.begin),
         ...[RUNNING, RUNNABLE, SYSCALL].map((c) => timeColumn(STATES[c], (g) => g.times[c])), timeColumn("blocked", (g) => g.blocked)],
-      goes, (g) => app.goTo(g.row.number, g.row.begin), 4),
-      ...(model.tasks.length ? [make("h2", null, "Tasks"), makeTable("tasks", [{title: "task", value: (t) => Number(t.id), number: true, text: (v, t) => String(t.id)}, {title: "name", value: (t) => model.rows[t.row].name || "(no name)"},
+      goes, (g) => app.goTo(g.row.number, g.row.begin), 4 + this.fileColumn().length),
+      ...(model.tasks.length ? [make("h2", null, "Tasks"), makeTable("tasks", [{title: "task", value: (t) => Number(t.id), number: true, text: (v, t) => String(t.id)}, {title: "name", value: (t) => model.rows[t.row].name || "(no name)"}, ...this.fileColumn((t) => model.fileOf(t.row)),
         begin((t) => t.begin), timeColumn("lasts", (t) => t.end - t.begin)],
-      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3)] : []));
+      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3 + this.fileColumn().length)] : []));
   }
   // The results of a search, each of which leads there.
   showResults(results, total) {
@@ -388,43 +450,95 @@ class Panels {
     const columns = [{title: "time", value: (r) => r.time, number: true, text: moment}, {title: total.toLocaleString("en") + (total === 1 ? " result" : " results"), value: (r) => r.what}];
     const long = results.some((r) => r.length);
     if (long) columns.push(timeColumn("length", (r) => r.length));
+    columns.push(...this.fileColumn((r) => app.model.fileOf(r.row)));
     box.replaceChildren(makeTable("results", columns, results, (r) => app.goToResult(r), long && app.resultsBy === "longest " ? 2 : 0, long && app.resultsBy === "longest "));
   }
   // What a function's goroutines were runnable for, of some length, longest first.
   showRunnable(of, low, high) {
     const {model} = this.app;
-    return this.app.showSlices(KIND.GO, (what, length, row) => model.details[what].colour === RUNNABLE && length >= low && length < high && model.rows[row].name === of.name, "runnable", 0);
+    return this.app.showSlices(KIND.GO, (what, length, row) => model.details[what].colour === RUNNABLE && length >= low && length < high && model.rows[row].file === of.file && model.rows[row].name === of.name, "runnable", 0);
   }
-  // Two kinds of tasks or regions beside each other: how often they last how long, their medians and tails.
+  // Two kinds of tasks or regions beside each other.
   fillComparison(section) {
     const {model} = this.app, spans = model.spans.filter((span) => (span.kind === KIND.TASK || span.kind === KIND.REGION) && span.count).sort((a, b) => b.kind - a.kind || b.total - a.total);
     if (spans.length < 2) return;
-    const name = (span) => (span.kind === KIND.TASK ? "task " : "region ") + (span.name || "(no name)"), box = make("div");
-    const choices = [0, 1].map((chosen) => make("select", {"aria-label": chosen ? "compared with" : "compare", change: () => draw()},
-      ...spans.slice(0, 500).map((span, k) => make("option", {value: k, ...(k === chosen && {selected: ""})}, name(span)))));
-    const draw = () => {
-      const two = choices.map((choice) => spans[choice.value]);
-      box.replaceChildren(this.drawDistributions(two), make("table", {"aria-label": "medians and tails"},
-        make("thead", null, make("tr", null, ...["", "count", "median", "90 %", "99 %", "longest"].map((title, i) => make("th", {scope: "col", class: i ? "number" : ""}, title)))),
-        make("tbody", null, ...two.map((span, k) => make("tr", null, make("td", null, (k ? "─ " : "■ ") + name(span)), make("td", {class: "number"}, span.count.toLocaleString("en")),
-          ...[0.5, 0.9, 0.99].map((share) => make("td", {class: "number"}, this.lengthAt(span, share))), make("td", {class: "number"}, duration(span.longest)))))));
-    };
+    const title = (span) => (span.kind === KIND.TASK ? "task " : "region ") + (span.name || "(no name)") + model.suffix(span.file), box = make("div");
+    // At first the longest two; of several traces, what two of them have.
+    const shown = spans.slice(0, 500), other = (span) => shown.findIndex((s) => s.file !== span.file && s.kind === span.kind && s.name === span.name);
+    const one = Math.max(0, shown.findIndex((span) => other(span) >= 0)), first = [one, Math.max(one ? 0 : 1, other(shown[one]))];
+    const choices = [0, 1].map((chosen) => this.choice(chosen ? "compared with" : "compare", shown.map(title), first[chosen], () => draw()));
+    const draw = () => this.drawComparison(box, choices.map((choice) => shown[choice.value]).map((span) => ({...span, title: title(span), lengths: this.lengthsOf(span)})));
     section.append(make("h2", null, "Compare"), make("div", {class: "kinds"}, choices[0], " with ", choices[1]), box);
     draw();
   }
-  // The length that this share of tasks or regions does not exceed: exact where the page has each, or else that of a bucket.
-  lengthAt(span, share) {
-    const {model} = this.app;
-    if (span.kind === KIND.TASK) {
-      const lengths = model.tasks.filter((task) => model.rows[task.row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
-      if (lengths.length === span.count) return duration(percentile(lengths, share));
-    }
-    let left = Math.max(1, Math.ceil(share * span.count));
-    const [bucket] = span.buckets.find(([, count]) => (left -= count) <= 0) || [0];
-    return "≤ " + duration(Math.min(edgeOf(bucket + 1), span.longest));
+  choice(label, titles, chosen, change) {
+    return make("select", {"aria-label": label, change}, ...titles.map((title, k) => make("option", {value: k, ...(k === chosen && {selected: ""})}, title)));
   }
-  drawDistributions(two) {
-    const width = 720, height = 150, ratio = window.devicePixelRatio || 1, {theme} = this.app.painter;
+  // How long each task of a kind lasted, sorted; null: the page does not have all of them.
+  lengthsOf(span) {
+    const {model} = this.app;
+    if (span.kind !== KIND.TASK) return null;
+    const lengths = model.tasks.filter(({row}) => model.rows[row].file === span.file && model.rows[row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
+    return lengths.length === span.count ? lengths : null;
+  }
+  // Two distributions {title, count, longest, buckets, lengths}: how often something lasts how long, medians and tails.
+  drawComparison(box, two) {
+    const lines = [["count", (of) => of.count.toLocaleString("en")], ["median", (of) => this.lengthAt(of, 0.5)], ["90 %", (of) => this.lengthAt(of, 0.9)], ["99 %", (of) => this.lengthAt(of, 0.99)],
+      ["longest", (of) => (of.count ? duration(of.longest) : "")]];
+    box.replaceChildren(this.drawDistributions(two, Math.max(200, Math.min(720, box.clientWidth))), make("table", {"aria-label": "medians and tails"},
+      make("thead", null, make("tr", null, make("th", {scope: "col"}, ""), ...two.map((of, k) => make("th", {scope: "col", class: "number"}, (k ? "─ " : "■ ") + of.title)))),
+      make("tbody", null, ...lines.map(([title, value]) => make("tr", null, make("td", null, title), ...two.map((of) => make("td", {class: "number"}, value(of))))))));
+  }
+  // The length that this share does not exceed: exact where each length is known, or else that of a bucket.
+  lengthAt({count, longest, buckets, lengths}, share) {
+    if (!count) return "";
+    if (lengths) return duration(percentile(lengths, share));
+    let left = Math.max(1, Math.ceil(share * count));
+    const [bucket] = buckets.find(([, of]) => (left -= of) <= 0) || [0];
+    return "≤ " + duration(Math.min(edgeOf(bucket + 1), longest));
+  }
+
+  // Two selected times beside each other: what began in each of them, by state, task or region.
+  async fillTimes(section, earlier, later) {
+    section.replaceChildren(make("div", {class: "place"}, "reading both times …"));
+    const both = await Promise.all([earlier, later].map((range) => this.lengthsIn(range)));
+    const sum = (kind) => both.reduce((all, kinds) => (kinds.get(kind) || []).reduce((a, b) => a + b, all), 0);
+    const inBoth = (kind) => both.every((found) => found.has(kind));
+    const kinds = [...new Set(both.flatMap((found) => [...found.keys()]))].map((kind) => [kind, sum(kind)]).sort((a, b) => inBoth(b[0]) - inBoth(a[0]) || b[1] - a[1]).map(([kind]) => kind).slice(0, 500);
+    if (!kinds.length) return section.replaceChildren(make("div", {class: "place"}, "nothing begins in these times"));
+    const box = make("div"), choice = this.choice("compare", kinds, 0, () => draw());
+    const draw = () => this.drawComparison(box, both.map((found, k) => distribution("from " + moment([earlier, later][k].from), found.get(kinds[choice.value]) || [])));
+    section.replaceChildren(make("h2", null, "Compared with the time from " + moment(earlier.from) + " to " + moment(earlier.to)), make("div", {class: "kinds"}, choice), box);
+    draw();
+  }
+  // The lengths of all that begins in a time, sorted, by what it is: states of goroutines, tasks and regions by their names.
+  async lengthsIn({from, to}) {
+    const {model, data} = this.app, found = new Map();
+    const add = (kind, file, length) => {
+      const key = kind + model.suffix(file);
+      if (!found.has(key)) found.set(key, []);
+      found.get(key).push(length);
+    };
+    for (const {row, begin, end} of model.tasks) if (begin >= from && begin < to) add("task " + (model.rows[row].name || "(no name)"), model.rows[row].file, end - begin);
+    for (const chunk of data.chunks) {
+      if (chunk.merged || chunk.begin >= to || chunk.end < from) continue;
+      await chunk.load();
+      const {slices} = chunk;
+      chunk.used = performance.now();
+      for (const [number, span] of slices.index) {
+        const {kind, file} = model.rows[number];
+        if (kind !== KIND.GO && kind !== KIND.REGION) continue;
+        for (let i = slices.search(span, from); i < span.to && slices.begin[i] < to; i++)
+          if (slices.begin[i] >= from) add(kind === KIND.GO ? STATES[slices.colour[i]] : "region " + (data.texts[slices.what[i]] || "(no name)"), file, slices.end[i] - slices.begin[i]);
+      }
+      data.forget();
+    }
+    for (const lengths of found.values()) lengths.sort((a, b) => a - b);
+    return found;
+  }
+  // How often each of two lasts how long: the first as an area, the second as a line.
+  drawDistributions(two, width) {
+    const height = 150, ratio = window.devicePixelRatio || 1, {theme} = this.app.painter;
     const canvas = make("canvas", {width: width * ratio, height: height * ratio, role: "img", "aria-label": "how often they last how long; the table below has the medians and tails"}), c = canvas.getContext("2d");
     const used = two.flatMap((span) => span.buckets.map(([bucket]) => bucket)), low = Math.min(...used), high = Math.max(...used) + 1, step = width / Math.max(1, high - low);
     const shares = two.map((span) => { const list = new Array(high - low).fill(0); for (const [bucket, count] of span.buckets) list[bucket - low] = count / span.count; return list; });
@@ -458,10 +572,10 @@ class Panels {
       app.show("timeline");
       const found = new Found(LONGEST);
       for (const task of model.tasks)
-        if (model.rows[task.row].name === span.name && fits(task.end - task.begin)) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
+        if (model.rows[task.row].file === span.file && model.rows[task.row].name === span.name && fits(task.end - task.begin)) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
       return app.showResults(found, high < Infinity ? 0 : span.count);
     }
-    return app.showSlices(span.kind, (what, length) => (span.kind === KIND.GC || data.texts[what] === span.name) && fits(length), span.name || "collection", high < Infinity ? 0 : span.count);
+    return app.showSlices(span.kind, (what, length, row) => model.rows[row].file === span.file && (span.kind === KIND.GC || data.texts[what] === span.name) && fits(length), span.name || "collection", high < Infinity ? 0 : span.count);
   }
 
   // Time of waits and system calls, by stack.
@@ -476,7 +590,7 @@ class Panels {
         let node = root;
         node.value += d.total;
         const frames = data.stack(d.stack).reverse();
-        for (const f of frames.length ? frames : [{function: "(no stack)"}]) {
+        for (const f of [...(data.several ? [{function: d.file.title}] : []), ...(frames.length ? frames : [{function: "(no stack)"}])]) {
           if (!node.children.has(f.function)) node.children.set(f.function, {name: f.function || "(unknown)", value: 0, children: new Map()});
           node = node.children.get(f.function);
           node.value += d.total;
@@ -546,7 +660,18 @@ class Panels {
   }
 }
 
-// Where a bucket of view.c begins, in nanoseconds: four for each power of 2.
+// Of sorted lengths, in nanoseconds.
+function distribution(title, lengths) {
+  const counts = new Map();
+  for (const length of lengths) counts.set(bucketOf(length), (counts.get(bucketOf(length)) || 0) + 1);
+  return {title, count: lengths.length, longest: lengths.at(-1), buckets: [...counts], lengths};
+}
+
+// The bucket of a length; where a bucket of view.c begins, in nanoseconds: four for each power of 2.
+const bucketOf = (length) => {
+  const power = Math.floor(Math.log2(Math.max(1, length)));
+  return length < 8 ? length : 4 * (power - 1) + Math.floor(length / 2 ** (power - 2)) - 4;
+};
 const edgeOf = (bucket) => (bucket < 8 ? bucket : (bucket % 4 + 4) * 2 ** (Math.floor(bucket / 4) - 1));
 
 // A histogram of times, from 1 us to 1 s: a bar for each factor of 4. A click on a bar lists its times.

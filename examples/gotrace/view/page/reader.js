@@ -1,6 +1,6 @@
 // reader.js - opens a trace in the browser: the tool as WebAssembly, in a worker
 //
-// The page has the module and the worker's script, and perhaps a trace. Otherwise a file is chosen or dropped. Nothing
+// The page has the module and the worker's script, and perhaps traces. Otherwise files are chosen or dropped. Nothing
 // leaves the computer: the page's policy forbids all connections, but to `gotrace view` that serves it.
 
 // A message for whoever opened the trace.
@@ -55,9 +55,8 @@ class Trace {
     await this.unpack();
     const {status, output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress);
     if (status) throw new Refused(errors || "the tool failed with status " + status);
-    const data = await Data.ofStream(output);
-    data.name = this.name;
-    return {data, errors: [this.note, errors].filter(Boolean).join("\n")};
+    const data = await FileData.ofStream(output);
+    return Object.assign(data, {name: this.name, trace: this, errors: [this.note, errors].filter(Boolean).join("\n")});
   }
   // What a command that writes text says of the trace; of a broken one, also of what comes before the error.
   async ask(words, signal) {
@@ -71,6 +70,8 @@ class Trace {
     const words = this.words.filter((word) => word !== "--partial"); // info needs none
     return JSON.parse(await this.ask(["info", ...words, "--json"])).findings;
   }
+  // What is true of no other file of the session; null: nothing is known of it.
+  get key() { return this.file.lastModified ? [this.name, this.file.size, this.file.lastModified, ...this.words].join("\n") : null; }
 }
 
 // How long the rest will take, if a part took some milliseconds; nothing while that is no more than a guess.
@@ -85,8 +86,10 @@ class Start {
   constructor(open) {
     this.section = document.getElementById("start");
     const chosen = document.getElementById("file");
-    chosen.addEventListener("change", () => { if (chosen.files.length) open(chosen.files[0]); chosen.value = ""; });
-    document.getElementById("choose").addEventListener("click", () => chosen.click());
+    chosen.addEventListener("change", () => { if (chosen.files.length) open([...chosen.files], this.beside); this.beside = false, chosen.value = ""; });
+    this.beside = false; // whether what is chosen is added to what is shown
+    for (const [id, beside] of [["choose", false], ["open", false], ["add", true]])
+      document.getElementById(id).addEventListener("click", () => { this.beside = beside; chosen.click(); });
   }
   show(visible) { this.section.hidden = !visible; }
   choose(message) {
@@ -130,50 +133,83 @@ class Start {
   }
 }
 
-// The page: what it has is shown at once; what is chosen or dropped, in its place.
+// Does what functions do, on as many processors as there are, but four at most, since each reader has its own memory.
+async function atOnce(jobs) {
+  const results = [], left = jobs.entries(), work = async () => { for (const [i, job] of left) results[i] = await job(); };
+  await Promise.all(Array.from({length: Math.max(1, Math.min(navigator.hardwareConcurrency || 1, jobs.length, 4))}, work));
+  return results;
+}
+
+const MOST_KEPT = 4; // traces that were read and can be shown again at once
+
+// The page: what it has is shown at once; what is chosen or dropped, in its place or beside it.
 class Page {
   constructor(reader) {
     this.reader = reader, this.app = null;
+    this.kept = new Map(); // FileData by the key of its trace, the latest last
     this.blank = [...document.querySelectorAll("header, aside, main")].map((element) => [element.tagName, element.cloneNode(true)]);
     this.begin();
     document.addEventListener("dragover", (event) => event.preventDefault());
     document.addEventListener("drop", (event) => {
       event.preventDefault();
-      if (event.dataTransfer.files.length) this.open(event.dataTransfer.files[0]);
+      if (event.dataTransfer.files.length) this.openFiles([...event.dataTransfer.files], event.shiftKey);
     });
   }
   begin() {
-    const button = document.getElementById("open");
-    this.start = new Start((file) => this.open(file));
-    button.hidden = false;
-    button.addEventListener("click", () => document.getElementById("file").click());
+    this.start = new Start((files, beside) => this.openFiles(files, beside));
+    document.getElementById("open").hidden = false;
+    document.getElementById("add").hidden = !this.app;
   }
-  async open(file, name = file.name, words = [], note = "") {
-    const turn = this.turn = {}; // a trace that is opened later takes the place of this one
+  openFiles(files, beside) { return this.open(files.map((file) => ({file, name: file.name, words: [], note: ""})), beside); }
+  // Opens traces: {file, name, words, note}. `beside`: beside those that are shown.
+  async open(list, beside = false) {
+    const turn = this.turn = {}; // traces that are opened later take the place of these
+    const shown = beside && this.app ? this.app.data.files : [], files = [...shown], refused = [];
     this.reader.stop();
-    try {
-      this.start.wait(name, 0);
-      const trace = new Trace(this.reader, file, name, words, note);
-      const {data, errors} = await trace.read((part, points) => { if (turn === this.turn) this.start.wait(name, part, points); });
+    const parts = list.map(() => 0), title = list.length > 1 ? list.length + " traces" : list[0].name;
+    const progress = (part, points) => { if (turn === this.turn) this.start.wait(title, part, points); };
+    progress(0);
+    const read = list.map((item, i) => () => this.read(item, (part, points) => {
+      parts[i] = part;
+      progress(parts.reduce((sum, of) => sum + of) / parts.length, list.length > 1 ? [] : points);
+    }).catch((error) => error));
+    for (const [i, found] of (await atOnce(read)).entries()) {
       if (turn !== this.turn) return;
-      this.show(data, trace);
-      const findings = await trace.findings().catch((error) => [{text: "what is wrong is not known: " + error.message, look: ""}]);
-      if (turn === this.turn) this.app.panels.fillFindings(errors, findings);
-    } catch (error) {
-      if (turn !== this.turn) return;
-      this.start.choose(name + ": " + error.message);
-      if (!(error instanceof Refused)) throw error;
+      if (!(found instanceof Error)) files.push(files.includes(found) ? {...found} : found);
+      else refused.push(list[i].name + ": " + found.message);
+      if (found instanceof Error && !(found instanceof Refused)) console.error(found);
     }
+    if (!files.length) return this.start.choose(refused.join("\n"));
+    if (files.length > shown.length) this.show(new Data(files));
+    else this.start.show(false);
+    await this.findAll(turn, files, refused);
   }
-  show(data, trace) {
-    if (this.app) { // elements without the listeners of the trace that was open
+  // Reads a trace, unless it is kept.
+  async read({file, name, words, note}, progress) {
+    const trace = new Trace(this.reader, file, name, words, note), {key} = trace, found = this.kept.get(key) || await trace.read(progress);
+    this.kept.delete(key); // it becomes the latest
+    if (key) this.kept.set(key, found);
+    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
+    return found;
+  }
+  // Asks what is wrong with each trace, and shows it, after what is to be said of them.
+  async findAll(turn, files, refused) {
+    const {app} = this, told = files.filter((file) => file.errors).map((file) => (files.length > 1 ? file.title + ": " : "") + file.errors), errors = [app.data.apart, ...refused, ...told].filter(Boolean).join("\n");
+    await atOnce(files.map((file) => async () => {
+      file.findings ??= await file.trace.findings().catch((error) => [{text: "what is wrong is not known: " + error.message, look: ""}]);
+      if (turn === this.turn) app.panels.fillFindings(errors, files.flatMap((of) => (of.findings || []).map((finding) => ({...finding, file: of}))));
+    }));
+    app.answered = true;
+  }
+  show(data) {
+    if (this.app) { // elements without the listeners of what was open
       this.app.close();
       for (const [tag, element] of this.blank) document.querySelector(tag).replaceWith(element.cloneNode(true));
       history.replaceState(null, "", location.pathname + location.search);
-      this.begin();
     }
+    this.app = new App(data);
+    this.begin();
     this.start.show(false);
-    this.app = new App(data, trace);
     window.gotrace = forTests(this.app);
   }
 }

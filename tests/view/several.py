@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Several traces on one page of gotrace view, in Chromium and Firefox.
+
+    tests/view/several.py
+
+A page with two traces has all that their own pages have: slices, their stacks and wakers, marks, tasks, sums. The second
+is as much later as its wall clock tells; traces without that clock, and those that are far apart, begin together, and the
+page says so. Each has a section. Search, a selected time, tables, findings and panels tell of which trace they speak, and
+what the tool says of one is about that one. It makes no difference whether the traces are in the page, served, dropped,
+chosen or added. One that was read before needs no second pass, and one that is refused does not hide the others.
+"""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+import serve  # noqa: E402
+
+TOOL, PAGE = "build/examples/gotrace", os.path.abspath("build/gotrace-view.html")
+# All that a trace has on the page, in its own numbers and times, as lines. Kinds of rows: 2 goroutine, 3 region, 4 task.
+ALL = """
+  const {model, data} = gotrace.app, file = data.files.find((f) => f.name === arguments[0]), lines = [];
+  const at = (time) => time - file.time, go = (number) => (number < 0 ? "nobody" : model.goName(number)), mine = (number) => model.fileOf(number) === file;
+  return data.load(0, data.begin, data.end).then((chunks) => {
+    for (const {slices} of chunks) for (const [number, span] of slices.index) if (mine(number)) for (let i = span.from; i < span.to; i++) {
+      const row = model.rows[number], slice = {row: number, begin: slices.begin[i], end: slices.end[i], size: slices.size[i], colour: slices.colour[i], what: slices.what[i], who: slices.who[i]};
+      const detail = row.kind === 2 && slice.size === 1 && model.details[slice.what];
+      lines.push([row.kind, row.id, row.name, row.depth, at(slice.begin), at(slice.end), slice.size, slice.colour, slice.size > 1 ? "" : model.label(row, slice),
+        row.kind === 2 && slice.who ? model.title(model.rows[slice.who - 1]) : "", row.kind === 3 && slice.who ? model.taskName(slice.who - 1) : "",
+        detail && detail.count + JSON.stringify(data.stack(detail.stack)), row.parent < 0 ? "" : go(row.parent), row.stack && data.innermost(row.stack), JSON.stringify(row.cut || 0)].join());
+    }
+    for (const m of model.marks) if (mine(m.row)) lines.push(["mark", at(m.time), m.row < 0 ? "" : go(m.row), m.log, m.name, m.value, data.innermost(m.stack), m.task < 0 ? "" : model.taskName(m.task)].join());
+    for (const t of model.tasks) if (mine(t.row)) lines.push(["task", t.id, at(t.begin), at(t.end), model.rows[t.row].name, t.parent < 0 ? "" : model.taskName(t.parent)].join());
+    for (const list of [model.functions, model.spans, model.details]) for (const {file: of, stack, ...sum} of list) if (of === file) lines.push(JSON.stringify([sum, stack && data.innermost(stack)]));
+    for (const series of [...file.counts, ...file.ownCounts]) for (let i = 0; i < series.length; i++) lines.push(["count", series.name, at(series.time(i)), series.value(i)].join());
+    return lines.sort();
+  });"""
+DROP = """
+  const files = new DataTransfer();
+  for (const [name, data] of arguments[0]) files.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name));
+  document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true, shiftKey: arguments[1]}));"""
+
+
+def tool(*arguments, status=0):
+    done = subprocess.run([TOOL, *arguments], capture_output=True, check=False)
+    assert done.returncode == status, (arguments, done)
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def shown(b, *names):
+    """Waits until these traces are shown, and what is wrong with them."""
+    b.wait_for("window.gotrace && gotrace.app.answered && document.getElementById('start').hidden && gotrace.app.data.files.map((f) => f.title).sort().join() === %s" % json.dumps(",".join(sorted(names))))
+    b.frame()
+
+
+def said(b):
+    return b.run("return document.getElementById('findings').textContent")
+
+
+def check_same(b, alone, names):
+    for name in names:
+        both = b.run(ALL, name)
+        assert both == alone[name], (name, len(both), len(alone[name]), next((pair for pair in zip(both, alone[name]) if pair[0] != pair[1]), None))
+
+
+def check_times(b, path):
+    """By the wall clock, from the first trace's start on."""
+    begins = {}
+    for name in "a.trace", "b.trace":
+        text = json.loads(tool("info", "--json", path(name))[0])["trace"]["began"]
+        hours, minutes, seconds, fraction = re.search(r"(\d+):(\d+):(\d+)\.(\d{9})", text).groups()
+        begins[name] = ((int(hours) * 60 + int(minutes)) * 60 + int(seconds)) * 10 ** 9 + int(fraction)
+    later = (begins["b.trace"] - begins["a.trace"]) % (24 * 3600 * 10 ** 9)
+    times = dict(b.run("return gotrace.app.data.files.map((f) => [f.name, f.time])"))
+    assert times == {"a.trace": 0, "b.trace": later} and later > 0, (times, later)
+    assert b.run("return gotrace.app.data.end") == later + b.run("return gotrace.app.data.files[1].end")
+    assert "own beginning" not in said(b), said(b)
+    # Times that are far apart, or of which one is not known.
+    place = "const files = gotrace.app.data.files.map((f) => ({...f})); files[1].began = arguments[0]; const data = new gotrace.app.data.constructor(files); return [data.apart, data.files.map((f) => f.time)]"
+    assert b.run(place, "2031-01-01T00:00:00.000000001Z") == ["Each trace is shown from its own beginning, since they are too far apart.", [0, 0]]
+    apart, places = b.run(place, None)
+    assert apart.startswith("Each trace is shown from its own beginning, since b.trace has no wall clock") and places == [0, 0], apart
+
+
+def check_sections(b):
+    """Two sections with the traces' names, of which one is folded and is opened by a jump into it."""
+    sections = "return gotrace.app.painter.layout.lines.filter((l) => l.group?.type === 'file').map((l) => [l.group.title, l.folded])"
+    assert b.run(sections) == [["a.trace", False], ["b.trace", False]], b.run(sections)
+    rows = "return gotrace.app.painter.layout.lines.filter((l) => l.type === 'row').map((l) => l.row.file.number)"
+    numbers = b.run(rows)
+    assert numbers == sorted(numbers) and set(numbers) == {0, 1}, numbers
+    b.run("const {model} = gotrace.app; gotrace.app.fold(model.groups.filter((g) => g.type === 'file')[1], true); gotrace.app.painter.draw()")
+    assert set(b.run(rows)) == {0} and b.run(sections)[1] == ["b.trace", True]
+    b.run("gotrace.app.scroll(1e9)")
+    b.wait_for("gotrace.app.painter.strips.get('1/file')?.most > 0", 20)  # a strip of all its goroutines
+    b.run("const {app} = gotrace, row = app.model.rows.find((r) => r.file.number === 1 && r.kind === 2 && r.begin <= r.end); return app.goTo(row.number, (row.begin + row.end) / 2)")
+    b.frame()
+    assert set(b.run(rows)) == {0, 1} and b.run("return gotrace.app.model.fileOf(gotrace.app.view.selected.row).name") == "b.trace"
+
+
+def table(b, label):
+    return b.run("const t = [...document.querySelectorAll('table')].find((t) => t.getAttribute('aria-label') === arguments[0]); return [...t.rows].map((r) => [...r.cells].map((c) => c.textContent))", label)
+
+
+def column(rows, title):
+    place = rows[0].index(title)
+    return [row[place] for row in rows[1:]]
+
+
+def check_words(b):
+    """Lists and panels name the trace, and a row of a table of one trace leads there."""
+    b.run("return gotrace.app.search('task 1')")
+    b.frame()
+    assert sorted(set(column(table(b, "results"), "trace"))) == ["a.trace", "b.trace"], table(b, "results")
+    for number in 0, 1:
+        b.run("return gotrace.app.goToResult(gotrace.app.results.find((r) => gotrace.app.model.fileOf(r.row).number === arguments[0]))", number)
+        b.wait_for("document.querySelectorAll('#panel .steps li').length")
+        text = b.run("return document.getElementById('panel').textContent")
+        assert ("ab"[number] + ".trace") in text and ("ab"[1 - number] + ".trace") not in text, text
+        step = b.run("document.querySelectorAll('#panel .steps button')[0].click()")
+        b.wait_for("gotrace.app.model.rows[gotrace.app.view.selected?.row]?.kind === 2")
+        assert b.run("return gotrace.app.model.fileOf(gotrace.app.view.selected.row).number") == number, step
+    b.run("gotrace.app.setRange(gotrace.app.data.begin, gotrace.app.data.end)")
+    b.wait_for("document.querySelector('#panel table.places')")
+    rows = table(b, "time by function")
+    assert sorted(set(column(rows, "trace"))) == ["a.trace", "b.trace"], rows
+    for name in "a.trace", "b.trace":
+        both = sorted([row[0], *row[2:3]] for row in rows if name in row)
+        assert len(both) == len(set(map(tuple, both))), both
+    b.run("document.querySelector('#panel table.places tbody tr').click()")
+    b.wait_for("gotrace.app.results?.length")
+    wanted = rows[1][rows[0].index("trace")]
+    assert b.run("return [...new Set(gotrace.app.results.map((r) => gotrace.app.model.fileOf(r.row).name))]") == [wanted]
+    b.run("gotrace.app.show('summary')")
+    b.wait_for("[...document.querySelectorAll('#summary table')].some((t) => t.getAttribute('aria-label') === 'tasks')")
+    for label in "by function", "waits, by reason and place", "Tasks, by name", "goroutines", "tasks":
+        assert sorted(set(column(table(b, label), "trace"))) == ["a.trace", "b.trace"], label
+    # At first, what two traces have is compared.
+    kinds = table(b, "medians and tails")[0][1:]
+    assert sorted(kind.split(" · ")[1] for kind in kinds) == ["a.trace", "b.trace"] and kinds[0][2:].split(" · ")[0] == kinds[1][2:].split(" · ")[0], kinds
+    b.run("gotrace.app.show('timeline')")
+
+
+def check_stopped(b):
+    """Nobody ran while the world of the first trace was stopped; those of the second did."""
+    b.run("const {app} = gotrace; app.data.files[0].stoppedRows.push(app.model.rows.find((r) => r.file.number === 0 && r.kind === 4).number); app.painter.draw()")
+    assert b.run("return gotrace.app.painter.stopped.map((columns) => columns.some((share) => share > 0))") == [True, False]
+    b.run("gotrace.app.data.files[0].stoppedRows.pop()")
+
+
+def check_findings(b, path):
+    """What is wrong with one of two traces, how it came to be, and where, is that of its own page."""
+    b.run(DROP, [[name, base64.b64encode(read(path(name))).decode()] for name in ("b.trace", "task.trace")], False)
+    shown(b, "b.trace", "task.trace")
+    finding = json.loads(tool("info", "--json", path("task.trace"))[0])["findings"][0]
+    first, *lines = b.run("return [...document.querySelectorAll('#findings p, #findings li')].map((e) => e.textContent)")
+    assert first.startswith("Each trace is shown from its own beginning, since task.trace has no wall clock"), first
+    place = lines.index(finding["text"] + " · task.trace · critical path")
+    assert all(line.endswith(" · b.trace") for line in lines if line != lines[place]), lines
+    b.run("document.querySelectorAll('#findings li')[arguments[0]].querySelector('button').click()", place)
+    b.wait_for("gotrace.app.view.selected !== null")
+    selected, title = b.run("return [gotrace.app.model.fileOf(gotrace.app.view.selected.row).name, document.querySelector('#panel h2').textContent]")
+    words = finding["look"].split()
+    assert selected == "task.trace" and title == "task %s: request" % words[2], (selected, title)
+    b.run("document.querySelectorAll('#findings li')[arguments[0]].querySelectorAll('button')[1].click()", place)
+    b.wait_for("(document.querySelector('#panel pre')?.textContent.length || 0) > 100")
+    assert b.run("return document.querySelector('#panel pre').textContent") == tool(*words, path("task.trace"))[0]
+
+
+def check_opening(b, path, alone):
+    """Chosen, added, opened again, and beside one that is no trace."""
+    b.open("file://" + PAGE)
+    b.wait_for("!document.getElementById('start').hidden")
+    b.choose("#file", path("a.trace"))
+    shown(b, "a.trace")
+    b.run("window.reads = []; const {prototype} = gotrace.app.data.files[0].trace.reader.constructor, {run} = prototype; prototype.run = function (file, words, ...rest) { if (words[0] === 'view') window.reads.push(file.name); return run.call(this, file, words, ...rest); }")
+    b.run("HTMLInputElement.prototype.click = () => {}; document.getElementById('add').click()")  # without the browser's dialog
+    b.choose("#file", path("b.trace"))
+    shown(b, "a.trace", "b.trace")
+    check_same(b, alone, ("a.trace", "b.trace"))
+    b.choose("#file", path("b.trace"))
+    shown(b, "b.trace")
+    b.choose("#file", path("a.trace") + "\n" + path("b.trace"))
+    shown(b, "a.trace", "b.trace")
+    check_same(b, alone, ("a.trace", "b.trace"))
+    assert b.run("return window.reads") == ["b.trace"], b.run("return window.reads")
+    b.choose("#file", path("none.trace") + "\n" + path("b.trace"))
+    shown(b, "b.trace")
+    told = tool("view", "-o", os.devnull, path("none.trace"), status=1)[1].replace("gotrace: %s: " % path("none.trace"), "").strip()
+    assert b.run("return document.querySelector('#findings p').textContent") == "none.trace: " + told, (said(b), told)
+    b.run("document.getElementById('add').click()")
+    b.choose("#file", path("none.trace"))
+    b.wait_for("document.getElementById('start').hidden")
+    shown(b, "b.trace")
+    b.run(DROP, [["a.trace", base64.b64encode(read(path("a.trace"))).decode()]], True)
+    shown(b, "a.trace", "b.trace")
+    b.run(DROP, [["a.trace", base64.b64encode(read(path("a.trace"))).decode()]], True)
+    shown(b, "a.trace", "a.trace (2)", "b.trace")
+    # They are read at once where there are processors.
+    b.run("""window.reading = 0, window.most = 0;
+      const {prototype} = gotrace.app.data.files[0].trace.constructor, {read} = prototype;
+      prototype.read = function (...of) { window.most = Math.max(window.most, ++window.reading); return read.apply(this, of).finally(() => { window.reading--; }); };""")
+    b.run(DROP, [[name, base64.b64encode(read(path(name))).decode()] for name in ("task.trace", "b.trace")], False)
+    shown(b, "b.trace", "task.trace")
+    assert b.run("return window.most === Math.min(2, navigator.hardwareConcurrency || 1)"), b.run("return window.most")
+
+
+def check_pages(path):
+    """Small traces leave their room to a large one; what cannot be done is refused."""
+    with open(path("none.trace"), "wb") as file:
+        file.write(b"no trace")
+    out = path("refused.html")
+    assert "FILE" in tool("view", "--pictures", "-o", out, path("a.trace"), path("b.trace"), status=2)[1]
+    assert "FILE" in tool("view", "--data", "-o", out, path("a.trace"), path("b.trace"), status=2)[1]
+    assert path("none.trace") in tool("view", "-o", out, path("a.trace"), path("none.trace"), status=1)[1]
+    assert not os.path.exists(out)
+    subprocess.run(["build/examples/scheduler", "-o", path("large.trace"), "-f", "1.25", "-j", "4", "examples", "tests", "examples", "tests"], check=True, stdout=subprocess.DEVNULL)
+    tool("view", "-o", path("large.html"), path("large.trace"))
+    page, least = os.path.getsize(path("large.html")), 2 << 20
+    if page > least:  # with little more room than it needs
+        assert tool("view", "--size", str(page + (1 << 20)), "-o", out, path("a.trace"), path("large.trace"))[1] == ""
+
+
+def main():
+    if not os.path.exists(PAGE):
+        print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
+        sys.exit(77)
+    browsers = browser.needed()
+    with tempfile.TemporaryDirectory() as directory:
+        path = lambda name: os.path.join(directory, name)  # noqa: E731
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O1", "-w", "-I.", "-isystem", "/usr/include/stb", "-pthread", "-o", path("faults"), "tests/tool/faults.c"], check=True)
+        for name in "a", "b":
+            subprocess.run(["build/examples/scheduler", "-o", path(name + ".trace"), "-f", "1.25", "examples"], check=True, stdout=subprocess.DEVNULL)
+            tool("view", "-o", path(name + ".html"), path(name + ".trace"))
+        subprocess.run([path("faults"), "task", path("task.trace")], check=True)
+        check_pages(path)
+        tool("view", "-o", path("both.html"), path("b.trace"), path("a.trace"))
+        for kind in browsers:
+            with serve.Server(path("a.trace"), path("b.trace")) as server, browser.session(kind) as b:
+                alone = {}
+                for name in "a", "b":
+                    b.open("file://" + path(name + ".html"))
+                    shown(b, name + ".trace")
+                    alone[name + ".trace"] = b.run(ALL, name + ".trace")
+                    assert len(alone[name + ".trace"]) > 1000
+                b.open("file://" + path("both.html"))
+                shown(b, "a.trace", "b.trace")
+                check_same(b, alone, alone)
+                check_times(b, path)
+                check_sections(b)
+                check_words(b)
+                check_stopped(b)
+                check_findings(b, path)
+                check_opening(b, path, alone)
+                b.open(server.address)
+                shown(b, "a.trace", "b.trace")
+                check_same(b, alone, alone)
+                assert server.ask("trace1")[2] == read(path("b.trace")) and server.ask("trace2")[0] == 404
+            print(kind.name)
+
+
+if __name__ == "__main__":
+    main()
