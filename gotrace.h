@@ -4279,30 +4279,30 @@ typedef struct gotrace__small {
 /* ---- The box ----
  *
  * Memory that another process shares, which transcribes and outlives this one (`gotrace record`). It makes the box,
- * before any call of the tracer; gotrace__box_start then takes all of the tracer's memory from it. Nothing of the box is
- * given back but chunks. That process may read the box at any time, so what it follows is published by store_release. It
- * believes nothing that it reads. Pointers are those of the process that captures. */
+ * before any call of the tracer; gotrace__box_start then takes all of the tracer's memory from it. Nothing of the box
+ * is given back but chunks. That process may read the box at any time, so what it follows is published by
+ * store_release. It believes nothing that it reads. Pointers are those of the process that captures. */
 #ifdef GOTRACE__BOX /* defined by whoever includes this file; Linux */
 enum { GOTRACE__BOX_FREE, GOTRACE__BOX_USED, GOTRACE__BOX_ENDED };
 typedef struct gotrace__box {
   /* Of the recorder: */
-  uint64_t size, layout;                   /* see gotrace__box_layout; do not change */
-  gotrace__uint64 beats;                   /* atomic: rounds so far */
-  struct gotrace__record_chunk *returned;  /* atomic: chunks that have been read; the program takes all */
-  uint32_t closed;                         /* atomic: no more is read */
-  uint32_t done;                           /* atomic: the last value of `wanted` that has been answered */
-  gotrace__uint64 events;                  /* atomic: of the trace so far */
+  uint64_t size, layout;                  /* see gotrace__box_layout; do not change */
+  gotrace__uint64 beats;                  /* atomic: rounds so far */
+  struct gotrace__record_chunk *returned; /* atomic: chunks that have been read; the program takes all */
+  uint32_t closed;                        /* atomic: no more is read */
+  uint32_t done;                          /* atomic: the last value of `wanted` that has been answered */
+  gotrace__uint64 events;                 /* atomic: of the trace so far */
   /* Of the program: */
-  uint32_t wanted;                         /* atomic, a futex: number of calls of gotrace__box_sync */
-  uint32_t state;                          /* atomic */
-  int32_t result;                          /* of the capture, when it has ended */
-  uint32_t session;                        /* this and the next ones do not change while the box is used */
-  gotrace__uint64 base;                    /* where the program has the box */
+  uint32_t wanted;      /* atomic, a futex: number of calls of gotrace__box_sync */
+  uint32_t state;       /* atomic */
+  int32_t result;       /* of the capture, when it has ended */
+  uint32_t session;     /* this and the next ones do not change while the box is used */
+  gotrace__uint64 base; /* where the program has the box */
   struct gotrace__table *strings, *stacks, *sites, *reasons;
-  struct gotrace__table *modules;          /* its entries are gotrace__box_module */
-  gotrace__uint64 used;                    /* atomic: bytes */
-  struct gotrace__thread *threads;         /* atomic; later ones come first */
-  gotrace__uint64 lost, nested, over;      /* calls, when it has ended */
+  struct gotrace__table *modules;     /* its entries are gotrace__box_module */
+  gotrace__uint64 used;               /* atomic: bytes */
+  struct gotrace__thread *threads;    /* atomic; later ones come first */
+  gotrace__uint64 lost, nested, over; /* calls, when it has ended */
 } gotrace__box;
 
 GOTRACE_API uint64_t gotrace__box_layout(void);
@@ -9071,7 +9071,7 @@ static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
 /* Ends the calling thread, if it has a record. Returns whether it may get another one. */
 GOTRACE__FN bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = (gotrace__thread *)thread;
-  int cancel = gotrace__cancel_off();             /* nothing would give the record back */
+  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
 #ifdef GOTRACE__BOX
   if (gotrace__boxed && gotrace__load_relaxed(&gotrace__t.process) != (uint32_t)gotrace__process_id())
     m = NULL; /* it is in the box, which a child that no handler knows of does not have */
@@ -10798,9 +10798,11 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber 
 
 GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
   gotrace__row *row = gotrace__row_of(t, t->strings, reference);
+  uint32_t size = row ? row->entry->size : 0;
   if (!row) return 0;
+  if (size > GOTRACE_MAX_STRING_SIZE) size = GOTRACE_MAX_STRING_SIZE; /* as another process could write it */
   row->generation = t->generation;
-  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
+  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), size, often);
 }
 
 /* The id of a string in this generation; 0 for the empty string. */
@@ -15194,8 +15196,8 @@ GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotra
   return GOTRACE_OK;
 }
 
-/* After gotrace_stop and gotrace__box_sync, with which the recorder has read all: other sessions may begin, whose traces
- * the tracer writes itself. */
+/* After gotrace_stop and gotrace__box_sync, with which the recorder has read all: other sessions may begin, whose
+ * traces the tracer writes itself. */
 GOTRACE__DEFINE void gotrace__box_release(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__lock(&tracer->life);

@@ -6,7 +6,7 @@
  *     settings   written once, before the program starts, and sealed
  *     list       one entry per trace; mapped only while a trace starts
  *     ends       how each trace ended; mapped until it has
- *     box        what the first program captures, unless --children or --flight was given; mapped until it ends
+ *     box        with --outside: what the first program captures; mapped until it ends
  *
  * A traced program has only two more environment variables: LD_PRELOAD, and GOTRACE_RECORD, the path of the settings.
  *
@@ -66,8 +66,8 @@ struct record_settings {
   uint64_t version;
   int32_t command_pid, first_pid; /* of the command, and of the program that it runs */
   struct kept_file list, ends, folder;
-  struct kept_file box;        /* the first program captures into it, see outside.h; -1: each process writes its trace */
-  struct kept_file given;      /* the first trace goes to this device, pipe or target of a link */
+  struct kept_file box;   /* the first program captures into it, see outside.h; -1: each process writes its trace */
+  struct kept_file given; /* the first trace goes to this device, pipe or target of a link */
   char library[2][BOARD_PATH]; /* for programs of glibc and of musl; empty: there is none */
   char output[NAME_MAX + 1];   /* a name in the folder, %p stands for the process id; empty: PROGRAM.PID.trace */
   char program[NAME_MAX + 1];  /* the name of the first program; empty: ask the system */

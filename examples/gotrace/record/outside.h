@@ -4,7 +4,8 @@
  * depend on how that process ends, and nothing of the tracer runs in it but its calls.
  *
  * All that the transcriber reads is copied first: each thread's chunks, into ones of the same size, which grow like the
- * originals; the entries of the tables, which get the same numbers. An original goes back as soon as it has been copied.
+ * originals; the entries of the tables, which get the same numbers. An original goes back as soon as it has been
+ * copied.
  *
  * The box is not trusted: the process may write any bytes, also while they are read. Each address is checked against
  * the box, each value is read once, and loops have a bound that the process cannot change. Records are checked by the
@@ -21,6 +22,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+
+#define MOST_MODULES 16384 /* loaded in the life of a process; the list is searched */
 
 /* The chunks of a thread. */
 typedef struct stream {
@@ -48,6 +51,7 @@ struct recorder {
   stream *ended; /* those of threads that have ended; their chunks may still have to be transcribed */
   size_t ended_count, ended_capacity;
   gotrace__module_record *unloaded; /* modules; the others are gotrace__modules.records */
+  size_t module_count;
   uint64_t unloads;   /* number of modules unloaded, as the process says */
   uint32_t wanted;    /* cuts that the process has asked for */
   uint64_t copied;    /* bytes of tables */
@@ -115,13 +119,16 @@ static bool copy_entry(recorder *r, copied_table *table, const gotrace__entry *e
   uint32_t size = gotrace__load_relaxed(&entry->size), id = gotrace__load_relaxed(&entry->id);
   size_t all = size * payload + extra;
   const gotrace__entry *copy;
-  if (size > GOTRACE__ARENA_BLOCK || all > GOTRACE__ARENA_BLOCK - sizeof *entry - 8) return false;
+  if (size > (payload == sizeof(gotrace__stack_frame) ? GOTRACE_STACK_SIZE : GOTRACE__ARENA_BLOCK) ||
+      all > GOTRACE__ARENA_BLOCK - sizeof *entry - 8)
+    return false;
   if (!in_box(r, address_of(r, entry), sizeof *entry + all)) return false;
   r->copied += sizeof *entry + all;
   if (r->copied > r->size) return false; /* more than there can be */
   r->entry.size = 0;
   put_data(&r->entry, entry + 1, all);
-  copy = gotrace__table_add(table->to, gotrace__hash_bytes((const char *)r->entry.data, all), size, r->entry.data, all, 1);
+  copy =
+      gotrace__table_add(table->to, gotrace__hash_bytes((const char *)r->entry.data, all), size, r->entry.data, all, 1);
   return copy && copy->id == id;
 }
 
@@ -156,7 +163,9 @@ static void know_module(recorder *r, const gotrace__loaded *at) {
       break;
   record = *link;
   if (record) *link = record->next;
-  else record = (gotrace__module_record *)gotrace__allocate(NULL, sizeof *record, false);
+  else if (r->module_count++ == MOST_MODULES) stop_at_damage(r);
+  else if (r->module_count <= MOST_MODULES)
+    record = (gotrace__module_record *)gotrace__allocate(NULL, sizeof *record, false);
   if (!record) return;
   record->at = *at;
   record->next = gotrace__modules.records;
@@ -187,14 +196,21 @@ static void copy_tables(recorder *r) {
 
 /* ------------------------------------------------------------------------------------------------------- names ---- */
 
-/* Reads the symbols of a module when the first of its addresses is named. */
+/* Reads the symbols of a module when the first of its addresses is named. The path is what the process says, so as root
+ * only a file of root's is read. */
 static void open_module(gotrace__module_record *record) {
+  char path[64];
   struct stat status;
+  int file;
   if (record->noted) return;
   record->noted = true;
   snprintf(record->path, sizeof record->path, "%s", *record->at.path ? record->at.path : "[vdso]");
-  if (record->path[0] != '[' && stat(record->path, &status) == 0 && S_ISREG(status.st_mode))
-    gotrace__module_load(record, record->path);
+  file = record->path[0] == '/' ? open(record->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+  if (file < 0) return;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && (geteuid() != 0 || status.st_uid == 0))
+    gotrace__module_load(record, path);
+  close(file);
 }
 
 static bool name_place(void *context, gotrace_location *place, char *text, size_t size) {
@@ -283,7 +299,10 @@ static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
   if (!s->source) {
     if (!begin_chunk(r, s, gotrace__load_acquire(&m->first))) return false;
     s->source = gotrace__transcribe_thread(r->t, gotrace__load_relaxed(&m->system_id), s->copy);
-    if (!s->source) return false;
+    if (!s->source) {
+      gotrace__chunk_free(&r->budget, s->copy);
+      return false;
+    }
   }
   over = gotrace__load_acquire(&m->used) == GOTRACE__ENDED && !gotrace__load_acquire(&m->in_call);
   for (;;) {
@@ -356,7 +375,7 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
     return NULL;
   }
   gotrace__init();
-  r->budget.limit = SIZE_MAX / 2;
+  r->budget.limit = 8 * r->size; /* a box may be made to look endless */
   for (i = 0; i < COUNT(tables); i++)
     if (!(tables[i]->to = gotrace__table_new(NULL, true))) fail("out of memory");
   r->t = (gotrace__transcriber *)zeroed(sizeof *r->t);

@@ -218,7 +218,7 @@ static uint32_t count_entries(void) {
 
 /* ----------------------------------------------------------------------------------------------------- outside ----
  *
- * The first program captures into a box, and this process writes the trace: see outside.h. With --children or --flight,
+ * With --outside the first program captures into a box, and this process writes the trace: see outside.h. Otherwise,
  * and in programs that it executes, each process writes its own (preload/). */
 
 #define BOX_BYTES ((size_t)64 << 20)
@@ -234,7 +234,8 @@ static struct {
 static void make_box(const settings *set) {
   int file;
   shared.box.descriptor = -1;
-  if (set->children || set->flight) return;
+  if (!set->outside) return;
+  if (set->children || set->flight) usage("--outside goes neither with --children nor with --flight");
   file = recorder_make_box(BOX_BYTES);
   if (file < 0) return; /* little memory is left, or files must be small: the program writes the trace itself */
   outside.recorder = recorder_begin(file, &shared);
@@ -403,7 +404,6 @@ static int end_like(int status) {
 }
 
 /* ------------------------------------------------------------------------------------------------------ traces ---- */
-
 
 /* An entry of the list, and what became of it. */
 typedef struct trace {

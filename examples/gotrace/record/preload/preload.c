@@ -792,9 +792,9 @@ static void prepare_reasons(void) {
   reasons[REASON_SLEEP] = GOTRACE_BLOCK_SLEEP;
 }
 
-/* The first program captures into the command's box, and needs no thread, unless that is not possible: its memory is
- * limited, for example. Then, and in other processes, and in other programs that it executes, the tracer writes the
- * trace itself. */
+/* With --outside the first program captures into the command's box, and needs no thread, unless that is not possible:
+ * its memory is limited, for example. Then, and in other processes, and in other programs that it executes, the tracer
+ * writes the trace itself. */
 static bool start_outside(const gotrace_options *options) {
   const struct record_settings *s = state.settings;
   struct stat status;
@@ -888,15 +888,13 @@ static void write_end(uint32_t why) {
   unsigned inside = self.inside;
   self.inside = 1;
   if (!inside) report_all_usage(); /* otherwise this is a signal handler that interrupted a function of the library */
-  if (state.outside) {
+  if (state.outside) {             /* another trace may follow, if the process executes nothing or enters no sandbox */
     tell_modules();
     gotrace_stop();
-    if (why) { /* another trace may follow, if the process executes nothing or enters no sandbox */
-      trace.events = sync_box();
-      release_box();
-      handle_fatal_signals(false);
-      state.outside = false;
-    }
+    trace.events = sync_box();
+    release_box();
+    handle_fatal_signals(false);
+    state.outside = false;
     __atomic_store_n(&trace.end->removed, why == TRACE_EXECUTES && trace.events < FEW_EVENTS, __ATOMIC_RELEASE);
   } else if (state.settings->flight_milliseconds) {
     take_lock(&snapshot_lock);
@@ -933,10 +931,23 @@ static void end_trace(uint32_t why) {
   errno = kept;
 }
 
+/* The command sees when the process ends. Until then its threads go on. */
+static void report_before_end(void) {
+  unsigned inside = self.inside;
+  int kept = errno;
+  if (!is_traced()) return;
+  self.inside = 1;
+  if (!inside) report_all_usage();
+  tell_modules();
+  self.inside = inside;
+  errno = kept;
+}
+
 /* A signal may end the program meanwhile. */
 void finish_trace(void) {
   give_way_to_death();
-  end_trace(0);
+  if (state.outside) report_before_end();
+  else end_trace(0);
   give_way_to_death();
 }
 

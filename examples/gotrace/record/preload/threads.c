@@ -108,6 +108,7 @@ void report_usage(void) {
   if (now - u->when < REPORT_PERIOD) return;
   u->when = now;
   report(u, CLOCK_THREAD_CPUTIME_ID, 0);
+  tell_loaded();
 }
 
 static void report_other(struct usage *u) {
