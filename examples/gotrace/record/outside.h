@@ -205,7 +205,7 @@ static void open_module(gotrace__module_record *record) {
   if (record->noted) return;
   record->noted = true;
   snprintf(record->path, sizeof record->path, "%s", *record->at.path ? record->at.path : "[vdso]");
-  file = record->path[0] == '/' ? open(record->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+  file = record->path[0] != '[' ? open(record->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
   if (file < 0) return;
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && (geteuid() != 0 || status.st_uid == 0))
