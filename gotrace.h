@@ -3525,6 +3525,10 @@ GOTRACE__LIBC_64(int, ftruncate, (int file, long long size));
 GOTRACE__LIBC_64(long long, lseek, (int file, long long offset, int from));
 GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size));
 GOTRACE__LIBC(void *, dlsym, (void *library, const char *name));
+#ifdef GOTRACE__BOX
+GOTRACE__LIBC(int, madvise, (void *memory, size_t size, int advice));
+GOTRACE__LIBC(void *, mremap, (void *old, size_t old_size, size_t new_size, int flags, ...));
+#endif
 GOTRACE__LIBC(char *, dlerror, (void));
 GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type));
 GOTRACE__LIBC(int, sigaltstack, (const gotrace__signal_stack *, gotrace__signal_stack *));
@@ -4272,6 +4276,110 @@ typedef struct gotrace__small {
 #define GOTRACE__CACHED_PAGES 32                 /* most pages of a piece that is kept */
 #define GOTRACE__CACHED_BYTES ((size_t)16 << 20) /* of all large pieces that are kept */
 
+/* ---- The box ----
+ *
+ * Memory that another process shares, which transcribes and outlives this one (`gotrace record`). It makes the box,
+ * before any call of the tracer; gotrace__box_start then takes all of the tracer's memory from it. Nothing of the box
+ * is given back but chunks. That process may read the box at any time, so what it follows is published by
+ * store_release. It believes nothing that it reads. Pointers are those of the process that captures. */
+#ifdef GOTRACE__BOX /* defined by whoever includes this file; Linux */
+enum { GOTRACE__BOX_FREE, GOTRACE__BOX_USED, GOTRACE__BOX_ENDED };
+typedef struct gotrace__box {
+  /* Of the recorder: */
+  uint64_t size, layout;                  /* see gotrace__box_layout; do not change */
+  gotrace__uint64 beats;                  /* atomic: rounds so far */
+  struct gotrace__record_chunk *returned; /* atomic: chunks that have been read; the program takes all */
+  uint32_t closed;                        /* atomic: no more is read */
+  uint32_t done;                          /* atomic: the last value of `wanted` that has been answered */
+  gotrace__uint64 events;                 /* atomic: of the trace so far */
+  /* Of the program: */
+  uint32_t wanted;      /* atomic, a futex: number of calls of gotrace__box_sync */
+  uint32_t state;       /* atomic */
+  int32_t result;       /* of the capture, when it has ended */
+  uint32_t session;     /* this and the next ones do not change while the box is used */
+  gotrace__uint64 base; /* where the program has the box */
+  struct gotrace__table *strings, *stacks, *sites, *reasons;
+  struct gotrace__table *modules;     /* its entries are gotrace__box_module */
+  gotrace__uint64 used;               /* atomic: bytes */
+  struct gotrace__thread *threads;    /* atomic; later ones come first */
+  gotrace__uint64 lost, nested, over; /* calls, when it has ended */
+} gotrace__box;
+
+GOTRACE_API uint64_t gotrace__box_layout(void);
+GOTRACE_API gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_options *given);
+GOTRACE_API void gotrace__box_modules(void);
+GOTRACE_API void gotrace__box_sync(void);
+GOTRACE_API void gotrace__box_release(void);
+
+static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
+static uint32_t gotrace__box_over;   /* atomic; its memory stays, but later sessions do not capture into it */
+
+/* The box of the session; NULL: it has none. */
+GOTRACE__FN gotrace__box *gotrace__box_now(void) {
+  return gotrace__load_relaxed(&gotrace__box_over) ? NULL : gotrace__boxed;
+}
+
+/* Whole pages; NULL: it is full. */
+GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
+  uint64_t at = gotrace__load_relaxed(&box->used);
+  do
+    if (size > box->size - at) return NULL;
+  while (!gotrace__cas_acq_rel(&box->used, &at, at + size));
+  return (char *)box + at;
+}
+
+/* No child inherits the box: it may give up privileges, while its parent trusts what is there. The child of a fork with
+ * handlers has what the box had, in memory of its own. False: there was no memory for it. */
+static void *gotrace__box_copy; /* from before a fork until after it */
+static size_t gotrace__box_copied;
+GOTRACE__FN void gotrace__box_before_fork(void) {
+  if (!gotrace__boxed) return;
+  gotrace__box_copied = (size_t)gotrace__load_relaxed(&gotrace__boxed->used);
+  gotrace__box_copy = gotrace__map_pages(gotrace__box_copied);
+  if (gotrace__box_copy) memcpy(gotrace__box_copy, gotrace__boxed, gotrace__box_copied);
+}
+GOTRACE__FN void gotrace__box_after_fork(void) {
+  if (gotrace__box_copy) munmap(gotrace__box_copy, gotrace__box_copied);
+  gotrace__box_copy = NULL;
+}
+GOTRACE__FN bool gotrace__box_leave(void) {
+  size_t size = gotrace__box_copied;
+  void *box = gotrace__boxed, *copy = gotrace__box_copy;
+  gotrace__boxed = NULL;
+  gotrace__box_copy = NULL;
+  if (!box) return true;
+  return copy && GOTRACE__C(mremap)(copy, size, size, 3 /* MREMAP_MAYMOVE | MREMAP_FIXED */, box) == box;
+}
+
+/* Waits until the recorder has read all that has happened so far, and made a cut; but not for ever. */
+#define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
+GOTRACE__FN void gotrace__back_off(unsigned *spins);
+GOTRACE__DEFINE void gotrace__box_sync(void) {
+  gotrace__box *box = gotrace__box_now();
+  uint64_t since = gotrace__nanoseconds();
+  uint32_t wanted;
+  unsigned spins = 0;
+  if (!box || gotrace__load_relaxed(&box->closed)) return;
+  wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  while ((int32_t)(gotrace__load_acquire(&box->done) - wanted) < 0 &&
+         gotrace__nanoseconds() - since < GOTRACE__BOX_SYNC)
+    gotrace__back_off(&spins);
+}
+
+GOTRACE__FN void *gotrace__new_pages(size_t size) {
+  gotrace__box *box = gotrace__box_now();
+  return box ? gotrace__box_pages(box, size) : gotrace__map_pages(size);
+}
+GOTRACE__FN void gotrace__give_back_pages(void *memory, size_t size) {
+  const gotrace__box *box = gotrace__boxed;
+  if (!box || (uintptr_t)memory - (uintptr_t)box >= box->size) gotrace__unmap_pages(memory, size);
+}
+#else
+#define gotrace__new_pages(size) gotrace__map_pages(size)
+#define gotrace__give_back_pages(memory, size) gotrace__unmap_pages(memory, size)
+#endif
+
 static struct gotrace__pool {
   gotrace__mutex lock;                                 /* innermost: no other lock is taken under it */
   gotrace__small *chunks;                              /* all chunks, each of GOTRACE__CHUNK bytes */
@@ -4293,7 +4401,7 @@ GOTRACE__FN gotrace__small **gotrace__free_pieces(size_t *size) {
 GOTRACE__FN void *gotrace__cut_piece(size_t size) {
   struct gotrace__pool *pool = &gotrace__pool;
   if (GOTRACE__CHUNK - pool->used < size) {
-    gotrace__small *chunk = (gotrace__small *)gotrace__map_pages(GOTRACE__CHUNK);
+    gotrace__small *chunk = (gotrace__small *)gotrace__new_pages(GOTRACE__CHUNK);
     if (!chunk) return NULL;
     chunk->next = pool->chunks;
     pool->chunks = chunk;
@@ -4318,7 +4426,7 @@ GOTRACE__FN void *gotrace__system_malloc(size_t size) {
     gotrace__unlock(&pool->lock);
   }
   if (piece) return memset(piece, 0, size);
-  return size < GOTRACE__PAGE ? fresh : gotrace__map_pages(size);
+  return size < GOTRACE__PAGE ? fresh : gotrace__new_pages(size);
 }
 
 GOTRACE__FN void gotrace__system_free(void *memory, size_t size) {
@@ -4335,7 +4443,7 @@ GOTRACE__FN void gotrace__system_free(void *memory, size_t size) {
     }
     gotrace__unlock(&pool->lock);
   }
-  if (!cached) gotrace__unmap_pages(memory, size);
+  if (!cached) gotrace__give_back_pages(memory, size);
 }
 
 #ifdef GOTRACE__UNLOADS
@@ -6031,6 +6139,18 @@ GOTRACE__FN void gotrace__want_work(void) {
   gotrace__unlock(&gotrace__t.queue_lock);
 }
 
+#ifdef GOTRACE__BOX
+/* Tells the recorder that no more calls make records. Those under way may still publish theirs. */
+GOTRACE__FN void gotrace__box_end(gotrace__box *box, gotrace_result result) {
+  const struct gotrace__tracer *tracer = &gotrace__t;
+  box->result = (int32_t)result;
+  box->lost = gotrace__load_relaxed(&tracer->lost);
+  box->nested = gotrace__load_relaxed(&tracer->nested);
+  box->over = gotrace__load_relaxed(&tracer->over);
+  gotrace__store_release(&box->state, (uint32_t)GOTRACE__BOX_ENDED);
+}
+#endif
+
 /* Ends a session now, unless it has ended. The verdict is session << 8 and the result's low byte. The first who changes
  * it decides, and only then turns tracing off; whoever comes second does not wait for the first to do so. Otherwise a
  * reader could find tracing off and the result not there yet. */
@@ -6042,6 +6162,12 @@ GOTRACE__FN void gotrace__end_of(uint32_t session, gotrace_result result) {
   (void)gotrace__cas_seq_cst(&tracer->verdict, &verdict, session << 8 | (0xffu & (uint32_t)result));
   if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
   gotrace__store_relaxed(&tracer->alloc_events, 0u);
+#ifdef GOTRACE__BOX
+  if (gotrace__box_now()) {
+    gotrace__box_end(gotrace__boxed, result);
+    return;
+  }
+#endif
   gotrace__want_work();
 }
 GOTRACE__FN void gotrace__end_early(gotrace_result result) {
@@ -6055,11 +6181,55 @@ GOTRACE__FN gotrace_result gotrace__result(void) {
   return (gotrace_result)(int32_t)early;
 }
 
+GOTRACE__FN void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
+  if (chunk) gotrace__release(budget, chunk, gotrace__chunk_bytes(chunk));
+}
+
+#ifdef GOTRACE__BOX
+/* Takes what the recorder has read. The caller holds the queue lock. */
+GOTRACE__FN void gotrace__take_returned(gotrace__box *box) {
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__record_chunk *chunk = gotrace__exchange_acq_rel(&box->returned, (gotrace__record_chunk *)NULL), *next;
+  for (; chunk; chunk = next) {
+    next = chunk->next;
+    if (gotrace__chunk_bytes(chunk) == tracer->chunk_bytes) {
+      chunk->next = tracer->spare_chunks;
+      tracer->spare_chunks = chunk;
+    } else {
+      gotrace__chunk_free(&tracer->budget, chunk);
+    }
+  }
+}
+
+#ifndef GOTRACE__BOX_PATIENCE
+#define GOTRACE__BOX_PATIENCE 5000000000u /* nanoseconds */
+#endif
+/* A thread waits for room in the box, but not for a recorder that is dead or does not come to run: then the trace ends,
+ * as it does if that process wants no more. */
+GOTRACE__FN void gotrace__await_recorder(const gotrace__box *box) {
+  static uint64_t beats, since; /* protected by the queue lock */
+  uint64_t now = gotrace__nanoseconds();
+  bool ends = gotrace__load_relaxed(&box->closed) != 0;
+  gotrace__lock(&gotrace__t.queue_lock);
+  if (!since || beats != gotrace__load_relaxed(&box->beats)) {
+    beats = gotrace__load_relaxed(&box->beats);
+    since = now;
+  }
+  ends = ends || (now > since && now - since > GOTRACE__BOX_PATIENCE);
+  gotrace__unlock(&gotrace__t.queue_lock);
+  if (ends) gotrace__end_early(GOTRACE_LIMIT_REACHED);
+  else gotrace__sleep();
+}
+#endif
+
 /* A chunk of the largest size that has been read; NULL: there is none. */
 GOTRACE__FN gotrace__record_chunk *gotrace__take_spare(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__record_chunk *chunk;
   gotrace__lock(&tracer->queue_lock);
+#ifdef GOTRACE__BOX
+  if (!tracer->spare_chunks && gotrace__box_now()) gotrace__take_returned(gotrace__boxed);
+#endif
   chunk = tracer->spare_chunks;
   if (chunk) tracer->spare_chunks = chunk->next;
   gotrace__unlock(&tracer->queue_lock);
@@ -6084,6 +6254,10 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   bool block = gotrace__load_relaxed(&tracer->blocks) != 0, waits, refused = false;
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
+#ifdef GOTRACE__BOX
+  if (gotrace__box_now() && gotrace__load_relaxed(&gotrace__boxed->closed))
+    gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
+#endif
   gotrace__lock(&tracer->queue_lock);
   if (old && !tracer->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
     tracer->work_wanted = true;
@@ -6109,13 +6283,15 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   return chunk;
 }
 
-GOTRACE__FN void gotrace__chunk_free(gotrace__budget *budget, gotrace__record_chunk *chunk) {
-  if (chunk) gotrace__release(budget, chunk, gotrace__chunk_bytes(chunk));
-}
-
 /* Waits until there may be room for another chunk, or until the trace ends. */
 GOTRACE__FN void gotrace__wait_for_room(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
+#ifdef GOTRACE__BOX
+  if (gotrace__box_now()) {
+    gotrace__await_recorder(gotrace__boxed);
+    return;
+  }
+#endif
 #if GOTRACE_NO_THREADS
   tracer->work_wanted = true;
   gotrace__drain(false);
@@ -8895,7 +9071,11 @@ static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
 /* Ends the calling thread, if it has a record. Returns whether it may get another one. */
 GOTRACE__FN bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = (gotrace__thread *)thread;
-  int cancel = gotrace__cancel_off();             /* nothing would give the record back */
+  int cancel = gotrace__cancel_off(); /* nothing would give the record back */
+#ifdef GOTRACE__BOX
+  if (gotrace__boxed && gotrace__load_relaxed(&gotrace__t.process) != (uint32_t)gotrace__process_id())
+    m = NULL; /* it is in the box, which a child that no handler knows of does not have */
+#endif
   if (m && !(gotrace__inside & GOTRACE__LOCKS)) { /* else its allocator has ended it, under a lock */
     gotrace__set_self(m);                         /* another library's thread-locals may be gone already */
     gotrace__take_over(m); /* if a signal handler ends the thread, the call below it does not go on */
@@ -8952,6 +9132,9 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
       m->next = tracer->threads;
       /* Before the flag: either gotrace__await_calls sees the record, or the thread sees the new gotrace__on. */
       gotrace__store_seq_cst(&tracer->threads, m);
+#ifdef GOTRACE__BOX
+      if (gotrace__boxed) gotrace__store_release(&gotrace__boxed->threads, m);
+#endif
     }
   }
   gotrace__unlock(&tracer->records);
@@ -9896,6 +10079,36 @@ GOTRACE__FN gotrace__module_record *gotrace__module_of(const gotrace__found *fou
   return record;
 }
 
+#ifdef GOTRACE__BOX
+/* dl_iterate_phdr: tells the recorder of a module. `program`: nothing has been visited. */
+GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *program) {
+  gotrace__table *modules = gotrace__boxed->modules;
+  bool is_program = *(bool *)program;
+  gotrace__found found;
+  uintptr_t low, high;
+  memset(&found, 0, sizeof found);
+  *(bool *)program = false;
+  (void)gotrace__module_range(module, 0, &low, &high);
+  found.pc = low + 1;
+  if (!gotrace__find_visit(module, size, &found)) return 0;
+  if (is_program) { /* once: the link is gone when the main thread has ended */
+    static char path[GOTRACE__MODULE_PATH];
+    if (!path[0] && GOTRACE__C(readlink)("/proc/self/exe", path, sizeof path - 1) < 0) path[0] = 0;
+    memcpy(found.at.path, path, sizeof path);
+  }
+  size = offsetof(gotrace__loaded, path) + strlen(found.at.path);
+  (void)gotrace__text_put(modules, gotrace__hash_bytes((const char *)&found.at, size), (const char *)&found.at, size);
+  return 0;
+}
+
+/* Tells the recorder which modules are loaded now. If one has been unloaded since the last time, gotrace__box_sync must
+ * come first: the names that have been asked for until then are those of the modules known so far. */
+GOTRACE__DEFINE void gotrace__box_modules(void) {
+  bool program = true;
+  if (gotrace__box_now()) (void)GOTRACE__C(dl_iterate_phdr)(gotrace__box_visit, &program);
+}
+#endif
+
 /* ---- Libraries that are unloaded ----
  *
  * An address is named when its record is transcribed. By then another library may have been loaded there. */
@@ -10585,9 +10798,11 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__write_text(gotrace__transcriber 
 
 GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__define_string(gotrace__transcriber *t, uint32_t reference, bool often) {
   gotrace__row *row = gotrace__row_of(t, t->strings, reference);
+  uint32_t size = row ? row->entry->size : 0;
   if (!row) return 0;
+  if (size > GOTRACE_MAX_STRING_SIZE) size = GOTRACE_MAX_STRING_SIZE; /* as another process could write it */
   row->generation = t->generation;
-  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), row->entry->size, often);
+  return row->id = gotrace__write_text(t, (const char *)(row->entry + 1), size, often);
 }
 
 /* The id of a string in this generation; 0 for the empty string. */
@@ -14920,6 +15135,81 @@ GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
   return result;
 }
 
+#ifdef GOTRACE__BOX
+/* Differs between copies of this header that lay out differently what the recorder reads. */
+GOTRACE__DEFINE uint64_t gotrace__box_layout(void) {
+  static const size_t sizes[] = {sizeof(gotrace__box),
+                                 sizeof(gotrace__thread),
+                                 offsetof(gotrace__thread, first),
+                                 sizeof(gotrace__table),
+                                 offsetof(gotrace__table, first),
+                                 sizeof(gotrace__entry),
+                                 sizeof(gotrace__record_chunk),
+                                 sizeof(gotrace__stack_frame),
+                                 GOTRACE__RECORD_KINDS,
+                                 GOTRACE__REASONS,
+                                 GOTRACE_DEBUG};
+  uint64_t layout = 0;
+  size_t i;
+  for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) layout = gotrace__mix(layout, sizes[i]);
+  return gotrace__hash_from(layout, (const char *)gotrace__record_sizes, sizeof gotrace__record_sizes);
+}
+
+/* Captures into a box, of which the recorder has set `size` and `layout`, and all else is 0. The tracer must not have
+ * been used before. The box is used until the process ends, or executes another program. */
+GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_options *given) {
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace_options options;
+  uint32_t state = GOTRACE__BOX_FREE;
+  gotrace_result result = gotrace__check_options(given, &options, false);
+  if (result == GOTRACE_OK && box->layout != gotrace__box_layout()) result = GOTRACE_ERROR_FORMAT;
+  if (result == GOTRACE_OK && (tracer->threads || tracer->reasons || tracer->active || gotrace__boxed))
+    result = GOTRACE_ERROR_ALREADY_RUNNING;
+  if (result != GOTRACE_OK) return result;
+  gotrace__init();
+  if (!gotrace__cas_acq_rel(&box->state, &state, (uint32_t)GOTRACE__BOX_USED)) return GOTRACE_ERROR_ALREADY_RUNNING;
+  if (GOTRACE__C(madvise)(box, (size_t)box->size, 10 /* MADV_DONTFORK */) != 0) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  options.on_limit = GOTRACE_LIMIT_BLOCK;
+  options.memory_limit = (size_t)box->size / 4 * 3; /* the rest is for tables and threads */
+  tracer->options = options;
+  box->used = GOTRACE__CHUNK;
+  gotrace__boxed = box;
+  gotrace__reset_session(1);
+  gotrace__store_relaxed(&tracer->budget.limit, options.memory_limit);
+  box->strings = tracer->strings = gotrace__table_new(&tracer->budget, true);
+  box->stacks = tracer->stacks = gotrace__table_new(&tracer->budget, true);
+  box->sites = tracer->site_numbers = gotrace__table_new(&tracer->budget, true);
+  box->reasons = tracer->reasons = gotrace__table_new(NULL, true);
+  box->modules = gotrace__table_new(NULL, true);
+  if (!box->strings || !box->stacks || !box->sites || !box->reasons || !box->modules || !gotrace__me()) {
+    gotrace__boxed = NULL; /* what has been allocated is never freed */
+    tracer->threads = NULL;
+    tracer->reasons = NULL;
+    return GOTRACE_ERROR_OUT_OF_MEMORY;
+  }
+  gotrace__store_relaxed(&tracer->start_tick, gotrace__now());
+  tracer->active = tracer->delivers = true;
+  gotrace__store_relaxed(&tracer->process, (uint32_t)gotrace__process_id());
+  box->session = 1;
+  gotrace__store_release(&box->base, (uint64_t)(uintptr_t)box); /* with this the recorder may read the others */
+  gotrace__store_seq_cst(&gotrace__on, 1u);
+  return GOTRACE_OK;
+}
+
+/* After gotrace_stop and gotrace__box_sync, with which the recorder has read all: other sessions may begin, whose
+ * traces the tracer writes itself. */
+GOTRACE__DEFINE void gotrace__box_release(void) {
+  struct gotrace__tracer *tracer = &gotrace__t;
+  gotrace__lock(&tracer->life);
+  if (gotrace__box_now() && !gotrace__load_relaxed(&gotrace__on)) {
+    gotrace__store_relaxed(&gotrace__box_over, 1u);
+    gotrace__store_seq_cst(&tracer->cleaned, tracer->session);
+    tracer->active = tracer->delivers = false;
+  }
+  gotrace__unlock(&tracer->life);
+}
+#endif
+
 GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, const gotrace_options *given,
                                                   bool flight) {
   struct gotrace__tracer *tracer = &gotrace__t;
@@ -15103,6 +15393,14 @@ GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
     gotrace__unlock(&tracer->life);
     return GOTRACE_ERROR_NOT_RUNNING;
   }
+#ifdef GOTRACE__BOX
+  if (gotrace__box_now()) { /* the session stays, and the recorder reads it */
+    gotrace__end_early(GOTRACE_OK);
+    gotrace__await_calls();
+    gotrace__unlock(&tracer->life);
+    return GOTRACE_OK;
+  }
+#endif
   if (GOTRACE_NO_THREADS && !tracer->delivers) { /* the caller must read to the end, as after gotrace_end */
     gotrace__end_early(GOTRACE_OK);
     gotrace__unlock(&tracer->life);
@@ -15690,10 +15988,16 @@ GOTRACE__FN void gotrace__before_fork(void) {
     gotrace__mutex *lock = gotrace__fork_lock(i);
     if (lock) gotrace__lock(lock);
   }
+#ifdef GOTRACE__BOX
+  gotrace__box_before_fork();
+#endif
 }
 
 GOTRACE__FN void gotrace__after_fork(void) {
   unsigned i;
+#ifdef GOTRACE__BOX
+  gotrace__box_after_fork();
+#endif
   for (i = GOTRACE__TAKEN_LOCKS; i--;) {
     gotrace__mutex *lock = gotrace__fork_lock(i);
     if (lock) gotrace__unlock(lock);
@@ -15759,8 +16063,18 @@ GOTRACE__FN void gotrace__abandon_threads(void) {
  * session is freed; the parent continues its trace. */
 GOTRACE__FN void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
-  bool in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
+  bool in_call, boxed = false;
   size_t i;
+#ifdef GOTRACE__BOX
+  boxed = gotrace__boxed != NULL;
+  if (!gotrace__box_leave()) { /* it must not touch its parent's */
+    gotrace__on = 0;
+    gotrace__set_self(NULL);
+    tracer->gone = 1;
+    return;
+  }
+#endif
+  in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
   gotrace__on = 0;
   gotrace__asked.what = 0;
   tracer->alloc_events = 0;
@@ -15768,10 +16082,8 @@ GOTRACE__FN void gotrace__after_fork_in_child(void) {
   if (!gotrace__in_sink) tracer->writing = NULL; /* a snapshot that a thread of the parent was writing */
   gotrace__past_clear();
   gotrace__abandon_threads();
-  if (tracer->transcriber && !in_call) {
-    gotrace__unread_free(NULL);
-    gotrace__session_free(NULL);
-  }
+  if (tracer->transcriber && !in_call) gotrace__unread_free(NULL); /* in a box they may be used again already */
+  if ((tracer->transcriber || boxed) && !in_call) gotrace__session_free(NULL);
   if (in_call && tracer->strings && tracer->stacks &&
       tracer->site_numbers) /* the call goes on to use them; they stay for ever */
     tracer->strings->arena.budget = tracer->stacks->arena.budget = tracer->site_numbers->arena.budget = NULL;

@@ -4,8 +4,11 @@
  * cut. The tool needs the same, but the header has no public functions for them. This file, the only one that sees the
  * implementation, makes them available. They are declared in tool.h.
  *
- * It contains write.h, since that uses the transcriber of gotrace.h. */
+ * It contains write.h and outside.h, since these use the transcriber of gotrace.h. */
 
+#ifdef __linux__
+#define GOTRACE__BOX
+#endif
 #define GOTRACE_IMPLEMENTATION
 #include "base/tool.h"
 
@@ -15,6 +18,7 @@
 #include <unistd.h>
 
 #if !IN_BROWSER
+#include "record/outside.h"
 #include "write/write.h"
 #endif
 

@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, names (debug information), unwind (complete stacks), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends signals libraries descriptors bad_use executes outputs hostile children names unwind jit flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -283,25 +283,35 @@ has_thread() { # has_thread TRACE FUNCTION [PARTIAL]
     fail "$1 has no thread $2"
 }
 
+# KILLED_RUNS: how many
+test_killed() {
+  compile "${CC-cc}" tests/record/killed.c "$work/killed"
+  python3 tests/record/killed.py "$tool" "$work/killed" "${KILLED_RUNS-100}" "$work/killed.trace"
+  tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
+}
+
 test_ends() {
   local way plain traced compiler options
   for compiler in "${CC-cc}" musl-gcc; do
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/ends.c "$work/ends"
     for way in return exit _exit _Exit quick_exit exit_group thread thread_exits pthread_exit waits fork handler_forks handled_crash exec exec_fails; do
-      plain=0 traced=0
-      "$work/ends" $way >"$work/plain" || plain=$?
-      timeout 60 "$tool" record -o "$work/ends.trace" "$work/ends" $way >"$work/traced" 2>"$work/traced.err" || traced=$?
-      [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way: exit status $traced, not $plain"; }
-      cmp "$work/plain" "$work/traced" || fail "$way: another output"
-      judge "$work/ends.trace" "$work/traced.err"
-      [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec leaves the trace of the executed program
-      [ $way != waits ] || has_thread "$work/ends.trace" waits_for_ever # after waits that a longjmp has ended
-      rm -f "$work"/ends*.trace
+      for options in '' --outside; do
+        plain=0 traced=0
+        "$work/ends" $way >"$work/plain" || plain=$?
+        timeout 60 "$tool" record $options -o "$work/ends.trace" "$work/ends" $way >"$work/traced" 2>"$work/traced.err" ||
+          traced=$?
+        [ $plain = $traced ] || { cat "$work/traced.err"; fail "$compiler $way $options: exit status $traced, not $plain"; }
+        cmp "$work/plain" "$work/traced" || fail "$way $options: another output"
+        judge "$work/ends.trace" "$work/traced.err"
+        [ $way = exec ] || has_thread "$work/ends.trace" last_thing # exec leaves the trace of the executed program
+        [ $way != waits ] || has_thread "$work/ends.trace" waits_for_ever # after waits that a longjmp has ended
+        rm -f "$work"/ends*.trace
+      done
     done
     # A crash ends the trace, and the flight recorder; neither keeps a process alive whose threads have ended.
     for way in crash restored_crash returning_crash once_crash old_once_crash late_crash many_crashes thread_exits pthread_exit; do
-      for options in '' '--flight 1000' --children; do
+      for options in '' --outside '--flight 1000' --children; do
         plain=0 traced=0
         (ulimit -c 0; "$work/ends" $way) >"$work/plain" 2>/dev/null || plain=$?
         (ulimit -c 0; timeout 60 "$tool" record $options -o "$work/ends.trace" "$work/ends" $way) >"$work/traced" 2>"$work/traced.err" ||

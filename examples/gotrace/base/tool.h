@@ -278,7 +278,7 @@ typedef struct settings {
   uint64_t limit;       /* bytes; 0: none */
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */
   uint32_t flight, cut; /* milliseconds; 0: not given */
-  bool children, only_waits, quiet, no_symbolize;
+  bool children, outside, only_waits, quiet, no_symbolize;
 } settings;
 
 #define MOST_FRAMES 1000 /* of a stack, in any trace */

@@ -193,6 +193,10 @@ const option options[] = {
      NULL, set_number, SETTING(flight), 1000},
     {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
      SETTING(children), 0},
+    {"--outside",
+     "write the trace from here, out of memory that the program shares: nothing is lost if it is killed; not of its "
+     "children, nor of a program that it executes",
+     NULL, set_flag, SETTING(outside), 0},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
     {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
      SETTING(cut), 1},
@@ -233,6 +237,12 @@ const command commands[] = {
          "at most a second. The library has handlers for them that the program does not see and may replace; they "
          "change neither a signal that is ignored nor the status with which the program ends. SIGKILL, real-time "
          "signals, SIGTRAP and SIGSYS lose what came after the last cut.\n\n"
+         "With --outside nothing runs in the program but the calls: no thread, no file is open. They write into "
+         "memory that gotrace shares, 64 MiB, from which it writes the trace. So the trace is complete however the "
+         "program ends, but for the last event of each thread; also after SIGKILL or _exit. What runs in a library "
+         "that was loaded or unloaded a moment ago may go without a name. If the memory cannot be had, the program "
+         "writes "
+         "the trace itself.\n\n"
          "A thread that runs in the trace may sleep in a system call that the library does not see: all commands say "
          "that it was not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is "
          "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
@@ -242,8 +252,8 @@ const command commands[] = {
          "or writes by single characters (getc, putc), this takes 2 to 7 times as long. Chromium aborts with "
          "--children; "
          "record it without. The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
-     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--limit BYTES,--cut MILLISECONDS,"
-                "--min-syscall,--no-symbolize,-q",
+     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--outside,--limit BYTES,"
+                "--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
      .files = MANY,
      .program = true,
      .run_all = command_record},

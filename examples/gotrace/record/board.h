@@ -1,11 +1,12 @@
 /* board.h - what `gotrace record` shares with its preloaded library (preload/)
  *
- * Three files in memory, which the command creates and keeps open. A traced process opens them through
+ * Four files in memory, which the command creates and keeps open. A traced process opens them through
  * /proc/PID/fd of the command, and the output's folder likewise:
  *
  *     settings   written once, before the program starts, and sealed
  *     list       one entry per trace; mapped only while a trace starts
  *     ends       how each trace ended; mapped until it has
+ *     box        with --outside: what the first program captures; mapped until it ends
  *
  * A traced program has only two more environment variables: LD_PRELOAD, and GOTRACE_RECORD, the path of the settings.
  *
@@ -33,7 +34,7 @@
 #include <sys/stat.h>
 
 #define BOARD_VARIABLE "GOTRACE_RECORD"
-#define BOARD_VERSION 0x676f747261636503u
+#define BOARD_VERSION 0x676f747261636504u
 #define BOARD_PATH 4096
 #define BOARD_TRACES 4096 /* at most; fewer if files must be small (ulimit -f) */
 #define BOARD_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) /* of the settings */
@@ -65,7 +66,8 @@ struct record_settings {
   uint64_t version;
   int32_t command_pid, first_pid; /* of the command, and of the program that it runs */
   struct kept_file list, ends, folder;
-  struct kept_file given;      /* the first trace goes to this device, pipe or target of a link */
+  struct kept_file box;   /* the first program captures into it, see outside.h; -1: each process writes its trace */
+  struct kept_file given; /* the first trace goes to this device, pipe or target of a link */
   char library[2][BOARD_PATH]; /* for programs of glibc and of musl; empty: there is none */
   char output[NAME_MAX + 1];   /* a name in the folder, %p stands for the process id; empty: PROGRAM.PID.trace */
   char program[NAME_MAX + 1];  /* the name of the first program; empty: ask the system */
@@ -87,6 +89,7 @@ struct trace_list {
     uint32_t state; /* atomic; written last */
     int32_t pid;
     int32_t result, system_error; /* gotrace_result and errno of the start */
+    uint32_t outside;             /* the command writes this trace, from the box */
     struct file_identity identity;
     char name[NAME_MAX + 1]; /* empty: the given file */
   } entry[];
@@ -104,6 +107,7 @@ struct trace_ends {
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* TRACE_EXECUTES... */
+    uint32_t removed;             /* atomic; the process is about to remove the file: its name may be used again */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
     uint64_t events;
     uint64_t problems[64]; /* by gotrace_problem */

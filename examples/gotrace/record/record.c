@@ -11,6 +11,7 @@
 
 #include "board.h"
 #include "executable.h"
+#include "recorder.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -215,7 +216,105 @@ static uint32_t count_entries(void) {
   return count;
 }
 
+/* ----------------------------------------------------------------------------------------------------- outside ----
+ *
+ * With --outside the first program captures into a box, and this process writes the trace: see outside.h. Otherwise,
+ * and in programs that it executes, each process writes its own (preload/). */
+
+#define BOX_BYTES ((size_t)64 << 20)
+
+static struct {
+  recorder *recorder; /* NULL: there is none, or it has ended */
+  int output;         /* -1: not known yet */
+  uint32_t index;     /* of the trace in the list, when `output` is known */
+  bool ended;
+  struct trace_end end;
+} outside = {.output = -1};
+
+static void make_box(const settings *set) {
+  int file;
+  shared.box.descriptor = -1;
+  if (!set->outside) return;
+  if (set->children || set->flight) usage("--outside goes neither with --children nor with --flight");
+  file = recorder_make_box(BOX_BYTES);
+  if (file < 0) return; /* little memory is left, or files must be small: the program writes the trace itself */
+  outside.recorder = recorder_begin(file, &shared);
+  if (outside.recorder) keep_file(&shared.box, file);
+  else close(file);
+}
+
+/* Opens the trace in the folder; -1: it is not there. */
+static int open_trace(const struct trace_entry *entry, int mode) {
+  struct stat status;
+  int file = openat(out.folder, entry->name, mode | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file >= 0 &&
+      (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !has_identity(&status, &entry->identity))) {
+    close(file);
+    file = -1;
+  }
+  return file;
+}
+
+static void close_output_of_box(void) {
+  if (outside.output != shared.given.descriptor) close(outside.output);
+  outside.output = -1;
+}
+
+/* The program has made the file, or it was given. */
+static void find_output_of_box(void) {
+  static struct trace_entry entry;
+  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i;
+  for (i = 0; i < count && i < shared.traces && outside.output < 0; i++) {
+    if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) != TRACE_STARTED || !list->entry[i].outside) continue;
+    entry = list->entry[i];
+    entry.name[NAME_MAX] = 0;
+    if (*entry.name && !strchr(entry.name, '/')) outside.output = open_trace(&entry, O_WRONLY);
+    else if (!*entry.name && shared.given.descriptor >= 0) outside.output = shared.given.descriptor;
+    outside.index = i;
+  }
+  /* Then a file of another program may have been opened. */
+  if (outside.output < 0 || !__atomic_load_n(&ends->entry[outside.index].removed, __ATOMIC_ACQUIRE)) return;
+  close_output_of_box();
+}
+
+/* Ends the trace. `status`: of the program, or -1 if it goes on, with another one. */
+static void finish_outside(int status) {
+  recorder *r = outside.recorder;
+  outside.recorder = NULL;
+  if (!recorder_is_used(r)) return;
+  if (outside.output < 0) find_output_of_box();
+  recorder_finish(r, outside.output, &outside.end);
+  if (outside.output < 0) return;
+  close_output_of_box();
+  outside.ended = true;
+  outside.end.has_ended = 1;
+  outside.end.why = ends->entry[outside.index].why;
+  if (!outside.end.why && status >= 0 && WIFSIGNALED(status)) outside.end.why = TRACE_KILLED;
+}
+
+/* Reads what the program captures until it ends, of which a signal tells. */
+static int follow(void) {
+  bool busy = true;
+  int status;
+  pid_t ended;
+  while ((ended = waitpid(child, &status, outside.recorder ? WNOHANG : 0)) <= 0) {
+    if (ended < 0 && errno != EINTR) fail("wait: %s", strerror(errno));
+    if (ended < 0 || !outside.recorder) continue;
+    if (recorder_is_used(outside.recorder) && outside.output < 0) find_output_of_box();
+    if (outside.output >= 0 && __atomic_load_n(&ends->entry[outside.index].why, __ATOMIC_ACQUIRE) &&
+        __atomic_load_n(&ends->entry[outside.index].has_ended, __ATOMIC_ACQUIRE))
+      finish_outside(-1);
+    else busy = recorder_read(outside.recorder, outside.output);
+    if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
+  }
+  if (outside.recorder) finish_outside(status);
+  return status;
+}
+
 /* ----------------------------------------------------------------------------------------------------- running ---- */
+
+/* It interrupts a wait. */
+static void notice_end(int number) { (void)number; }
 
 static void pass_on(int number) {
   if (child > 0) kill(child, number);
@@ -230,6 +329,9 @@ static void prepare_signals(void) {
   action.sa_handler = SIG_IGN;
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGQUIT, &action, NULL);
+  sigaction(SIGXFSZ, &action, NULL); /* a trace that is too large for the limit of file sizes ends early */
+  action.sa_handler = notice_end;
+  sigaction(SIGCHLD, &action, NULL);
   action.sa_handler = pass_on;
   action.sa_flags = SA_RESTART;
   for (i = 0; i < COUNT(passed); i++)
@@ -273,8 +375,7 @@ static int run(const char *path, char **words, const char *library) {
   close(pipe_ends[1]);
   while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;
   close(pipe_ends[0]);
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail("wait: %s", strerror(errno));
+  status = follow();
   first_pid = child;
   first_status = status;
   child = 0;
@@ -322,18 +423,6 @@ struct renewed {
 static time_t began;                  /* when the command began */
 static struct file_identity *renewed; /* by index; inode 0: the trace is as the process wrote it */
 
-/* Opens the trace in the folder; -1: it is not there. */
-static int open_trace(const struct trace_entry *entry) {
-  struct stat status;
-  int file = openat(out.folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (file >= 0 &&
-      (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !has_identity(&status, &entry->identity))) {
-    close(file);
-    file = -1;
-  }
-  return file;
-}
-
 /* Whether a trace after this one has its name: then this one was removed before. */
 static bool is_used_again(const char *name, uint32_t index, uint32_t count) {
   for (index++; index < count; index++)
@@ -354,12 +443,12 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   memset(t, 0, sizeof *t);
   t->start = list->entry[index];
   if (renewed[index].inode) t->start.identity = renewed[index];
-  t->end = ends->entry[index];
+  t->end = outside.ended && index == outside.index ? outside.end : ends->entry[index];
   t->file = -1;
   t->goes_on = goes_on(t->start.pid, index, count);
   name[NAME_MAX] = 0;
   if (t->start.state == TRACE_STARTED && !strchr(name, '/')) {
-    if (*name && !is_used_again(name, index, count)) t->file = open_trace(&t->start);
+    if (*name && !is_used_again(name, index, count)) t->file = open_trace(&t->start, O_RDONLY);
     t->is_there = t->file >= 0 || !*name;
   }
   if (*name) snprintf(t->path, sizeof t->path, "%.*s%s", out.folder_size, out.path ? out.path : "", name);
@@ -645,6 +734,7 @@ int command_record(char **words, int count, const settings *set) {
   shared.only_waits = set->only_waits;
   shared.command_pid = getpid();
   shared.version = BOARD_VERSION;
+  make_box(set);
   if (out.replaces && unlinkat(out.folder, shared.output, 0) != 0 && errno != ENOENT)
     fail("%s: %s", out.path, strerror(errno));
   result = run(path, words, shared.library[library]);

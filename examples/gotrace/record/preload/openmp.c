@@ -17,7 +17,7 @@
 /* The thread's frames are of no use here: the function that began the wait has returned. */
 #define GOTRACE_OMP_WAITING(waits) (self.inside = (waits), self.frame = NULL, self.function = 0)
 #define GOTRACE_OMP_IN_RECORD 1
-#define GOTRACE_OMP_WANTED __atomic_load_n(&state.recording, __ATOMIC_RELAXED)
+#define GOTRACE_OMP_WANTED __atomic_load_n(&recording.on, __ATOMIC_RELAXED)
 
 #include "../../../adapters/openmp.c"
 

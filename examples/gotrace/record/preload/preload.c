@@ -18,6 +18,7 @@ static int early_unlock(pthread_mutex_t *mutex);
 /* Two functions that are called without checking whether they have been found. */
 struct real real = {.pthread_mutex_trylock = early_trylock, .pthread_mutex_unlock = early_unlock};
 struct state state;
+union recording recording __attribute__((aligned(STATE_PAGES)));
 __thread struct self self;
 unsigned reasons[REASON_COUNT];
 uint32_t waiters[WAITER_SLOTS];
@@ -451,7 +452,9 @@ static void write_snapshot(unsigned number) {
   real.close(folder);
 }
 
-/* A thread of this library, the service, does what a signal handler cannot: it writes the flight recorder's data on
+/* If the command writes the trace, a signal handler only reports CPU times. Otherwise:
+ *
+ * A thread of this library, the service, does what a signal handler cannot: it writes the flight recorder's data on
  * SIGUSR2, and ends the trace when a signal ends the program. It must not keep the process alive, so once a second it
  * looks whether other threads are left. */
 static struct {
@@ -487,7 +490,7 @@ static void write_snapshots(uint32_t *written) {
   while (*written != __atomic_load_n(&service.snapshots_wanted, __ATOMIC_ACQUIRE)) {
     take_lock(&snapshot_lock);
     ++*written;
-    if (__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE)) write_snapshot(*written);
+    if (__atomic_load_n(&recording.on, __ATOMIC_ACQUIRE)) write_snapshot(*written);
     drop_lock(&snapshot_lock);
   }
 }
@@ -505,7 +508,7 @@ static void *serve(void *unused) {
     done = wanted;
     write_snapshots(&written);
     if (__atomic_load_n(&service.death, __ATOMIC_ACQUIRE) == DYING) {
-      if (__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE)) {
+      if (__atomic_load_n(&recording.on, __ATOMIC_ACQUIRE)) {
         gotrace_thread_begin("gotrace record"); /* shown as a thread, since it reports something */
         report_all_usage();                     /* so the trace reaches the signal */
       }
@@ -524,7 +527,7 @@ static void *serve(void *unused) {
 bool is_traced_process(void) { return (int)REAL(syscall)(SYS_getpid) == state.pid; }
 
 /* Not in a vfork child. */
-static bool is_traced(void) { return __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && is_traced_process(); }
+static bool is_traced(void) { return __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) && is_traced_process(); }
 
 /* While the trace of a dying process ends, the program's other threads go on. None of them may end the process before
  * the signal does: the program would have another exit status than without the tracer. The limit is above
@@ -563,6 +566,9 @@ static void wait_for_end(void) {
   errno = kept;
 }
 
+/* Whether the library's handlers take the place of the default action. */
+static bool handles_signals(void) { return service.exists || state.outside; }
+
 /* The signal ends the program as without the tracer, with the same number and details, but not before the trace has
  * ended: at most a second later, since the thread may hold a lock that the tracer needs. If several threads get such a
  * signal, the first one's ends the process. */
@@ -570,13 +576,18 @@ static void end_by_signal(int number, siginfo_t *details, void *context) {
   const struct timespec second = {1, 0};
   uint32_t none = 0;
   (void)context;
-  if (service.exists && (is_dying() || is_traced())) {
-    if (__atomic_compare_exchange_n(&service.death, &none, DYING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  if (handles_signals() && (is_dying() || is_traced())) {
+    if (!__atomic_compare_exchange_n(&service.death, &none, DYING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      wait_for_death();
+    } else if (state.outside) {
+      if (!self.inside) { /* otherwise the thread may hold a lock */
+        self.inside = 1;
+        report_all_usage();
+      }
+    } else {
       request_service();
       while (__atomic_load_n(&service.death, __ATOMIC_ACQUIRE) == DYING)
         if (futex(&service.death, 0 /* FUTEX_WAIT */, DYING, &second) != 0 && errno == ETIMEDOUT) break;
-    } else {
-      wait_for_death();
     }
   } else {
     wait_for_end(); /* of the trace, if the process was about to end anyway */
@@ -665,7 +676,7 @@ static handler *visible(int number, handler *old) {
 static void look_for_once(int number) {
   struct sigaction now;
   struct once *once = once_of(number);
-  if (!once || !service.exists || !is_traced() || real.sigaction(number, NULL, &now) != 0) return;
+  if (!once || !handles_signals() || !is_traced() || real.sigaction(number, NULL, &now) != 0) return;
   if (!(now.sa_flags & (int)SA_RESETHAND) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return;
   once->flags = now.sa_flags;
   __atomic_store_n(&once->function, now.sa_handler, __ATOMIC_RELEASE);
@@ -697,7 +708,7 @@ static void handle_fatal_signals(bool wanted) {
 
 /* Whether the library's action takes the place of one that the program sets. */
 static bool takes_place_of(int number, handler *function) {
-  return function == SIG_DFL && service.exists && once_of(number) && is_traced();
+  return function == SIG_DFL && handles_signals() && once_of(number) && is_traced();
 }
 
 EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
@@ -781,6 +792,24 @@ static void prepare_reasons(void) {
   reasons[REASON_SLEEP] = GOTRACE_BLOCK_SLEEP;
 }
 
+/* With --outside the first program captures into the command's box, and needs no thread, unless that is not possible:
+ * its memory is limited, for example. Then, and in other processes, and in other programs that it executes, the tracer
+ * writes the trace itself. */
+static bool start_outside(const gotrace_options *options) {
+  const struct record_settings *s = state.settings;
+  struct stat status;
+  void *box = MAP_FAILED;
+  int file = s->box.descriptor >= 0 && state.pid == s->first_pid ? open_kept(&s->box, O_RDWR) : -1;
+  if (file < 0) return false;
+  if (fstat(file, &status) == 0 && madvise(&recording, sizeof recording, MADV_WIPEONFORK) == 0)
+    box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  real.close(file);
+  if (box == MAP_FAILED) return false;
+  state.outside = start_in_box(box, options) == GOTRACE_OK;
+  if (!state.outside) munmap(box, (size_t)status.st_size);
+  return state.outside;
+}
+
 static gotrace_result start_tracer(int file) {
   const struct record_settings *s = state.settings;
   gotrace_options options;
@@ -794,6 +823,10 @@ static gotrace_result start_tracer(int file) {
   options.cut_milliseconds = s->cut_milliseconds;
   options.flight_milliseconds = s->flight_milliseconds;
   options.flight_bytes = (size_t)64 << 20;
+  if (start_outside(&options)) {
+    real.close(file);
+    return GOTRACE_OK;
+  }
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   result = s->flight_milliseconds ? gotrace_flight_start(&options) : gotrace_start_file(path, &options);
   if (result == GOTRACE_OK && s->flight_milliseconds && !open_flight_file(path)) {
@@ -835,16 +868,18 @@ void start_trace(void) {
     entry->system_error = result == GOTRACE_ERROR_SINK ? errno : 0;
     if (result != GOTRACE_OK && file >= 0) remove_file(trace.name);
     entry->identity = trace.identity;
+    entry->outside = state.outside;
     snprintf(entry->name, sizeof entry->name, "%s", trace.name);
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
     if (result == GOTRACE_OK) {
       if (!reasons[0]) prepare_reasons();
-      prepare_service();
-      __atomic_store_n(&state.recording, 1u, __ATOMIC_RELEASE);
+      if (!state.outside) prepare_service();
+      else handle_fatal_signals(true);
+      __atomic_store_n(&recording.on, 1u, __ATOMIC_RELEASE);
     }
   }
   if (list) munmap(list, list_size(s->traces));
-  if (trace.ends && !state.recording) munmap(trace.ends, ends_size(s->traces));
+  if (trace.ends && !recording.on) munmap(trace.ends, ends_size(s->traces));
   self.inside = 0;
   errno = kept;
 }
@@ -853,7 +888,15 @@ static void write_end(uint32_t why) {
   unsigned inside = self.inside;
   self.inside = 1;
   if (!inside) report_all_usage(); /* otherwise this is a signal handler that interrupted a function of the library */
-  if (state.settings->flight_milliseconds) {
+  if (state.outside) {             /* another trace may follow, if the process executes nothing or enters no sandbox */
+    tell_modules();
+    gotrace_stop();
+    trace.events = sync_box();
+    release_box();
+    handle_fatal_signals(false);
+    state.outside = false;
+    __atomic_store_n(&trace.end->removed, why == TRACE_EXECUTES && trace.events < FEW_EVENTS, __ATOMIC_RELEASE);
+  } else if (state.settings->flight_milliseconds) {
     take_lock(&snapshot_lock);
     note_problems(trace.end);
     errno = 0;
@@ -875,12 +918,12 @@ static void write_end(uint32_t why) {
 static void end_trace(uint32_t why) {
   int kept = errno;
   sigset_t all, old;
-  bool none = !__atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && !__atomic_load_n(&ending, __ATOMIC_ACQUIRE);
+  bool none = !__atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) && !__atomic_load_n(&ending, __ATOMIC_ACQUIRE);
   if (none || !is_traced_process()) return; /* no system call in a sandbox */
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old); /* a signal finds another thread, or comes when the trace is complete */
   __atomic_fetch_add(&ending, 1u, __ATOMIC_ACQ_REL);
-  if (__atomic_exchange_n(&state.recording, 0u, __ATOMIC_ACQ_REL)) write_end(why);
+  if (__atomic_exchange_n(&recording.on, 0u, __ATOMIC_ACQ_REL)) write_end(why);
   __atomic_fetch_sub(&ending, 1u, __ATOMIC_RELEASE);
   futex(&ending, 1 /* FUTEX_WAKE */, INT32_MAX, NULL);
   wait_for_end();
@@ -888,10 +931,23 @@ static void end_trace(uint32_t why) {
   errno = kept;
 }
 
+/* The command sees when the process ends. Until then its threads go on. */
+static void report_before_end(void) {
+  unsigned inside = self.inside;
+  int kept = errno;
+  if (!is_traced()) return;
+  self.inside = 1;
+  if (!inside) report_all_usage();
+  tell_modules();
+  self.inside = inside;
+  errno = kept;
+}
+
 /* A signal may end the program meanwhile. */
 void finish_trace(void) {
   give_way_to_death();
-  end_trace(0);
+  if (state.outside) report_before_end();
+  else end_trace(0);
   give_way_to_death();
 }
 
@@ -978,7 +1034,9 @@ bool finish_with_service(void) {
 
 void forget_trace(void) {
   struct stat status;
-  __atomic_store_n(&state.recording, 0u, __ATOMIC_RELEASE);
+  __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
+  if (state.outside) handle_fatal_signals(false);
+  state.outside = false;
   if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
   state.file = 0;
   if (service.exists) handle_fatal_signals(false), release_snapshot_signal();
@@ -1020,7 +1078,7 @@ __attribute__((constructor(101))) static void start(void) {
   /* system and popen pass the environment to a shell, which may use the other C library */
   if (!state.children || library_for("/bin/sh") != OWN_LIBRARY) clean_environment();
   start_trace();
-  if (state.recording) begin_main_thread();
+  if (recording.on) begin_main_thread();
   pthread_atfork(NULL, NULL, forget_trace);
   atexit(finish_trace); /* musl: runs before the destructors. glibc: the one in tracer.c runs before this */
   at_quick_exit(finish_trace);

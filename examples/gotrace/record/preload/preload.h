@@ -74,21 +74,28 @@ extern __thread struct self self;
  * on another stack, and coroutines have stacks of their own, whose bounds are unknown. */
 static inline bool on_own_stack(const char *frame) { return frame >= self.stack_low && frame < self.stack_high; }
 
+/* Alone in pages that are zero in each child, also of a system call of the program's own. */
+#define STATE_PAGES 65536
+extern union recording {
+  uint32_t on; /* atomic */
+  char pages[STATE_PAGES];
+} recording;
+
 extern struct state {
-  uint32_t recording; /* atomic */
-  uint32_t stacks;    /* RECORD_STACKS_... */
-  bool only_waits;    /* --min-syscall */
+  uint32_t stacks; /* RECORD_STACKS_... */
+  bool only_waits; /* --min-syscall */
   bool children;
-  int pid;                                /* of the traced process */
-  int file;                               /* of the trace; the program must not close it. 0: none */
+  bool outside; /* the command writes the trace: nothing of this library runs but what the program calls */
+  int pid;      /* of the traced process */
+  int file;     /* of the trace; the program must not close it. 0: none */
   const struct record_settings *settings; /* NULL: the process does not belong to a recording */
 } state;
 
 bool recover(char *frame);
 
 /* Whether the call is to be reported. */
-#define tracing()                                                 \
-  (LIKELY(__atomic_load_n(&state.recording, __ATOMIC_RELAXED)) && \
+#define tracing()                                              \
+  (LIKELY(__atomic_load_n(&recording.on, __ATOMIC_RELAXED)) && \
    (LIKELY(!self.inside) || recover((char *)__builtin_frame_address(0))))
 
 /* Where the stack pointer was before the call of the function that the thread is in. Only on x86 does it follow from
@@ -202,6 +209,10 @@ void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL
 uint64_t mix(uint64_t a, uint64_t b);
 
 /* tracer.c */
+gotrace_result start_in_box(void *box, const gotrace_options *options);
+void tell_modules(void); /* to the command, which names functions; see gotrace__box_modules */
+void release_box(void);  /* another trace may begin, which the tracer writes itself */
+uint64_t sync_box(void); /* waits until the command has read all; returns the number of events in the trace */
 bool open_flight_file(const char *path); /* the trace's file in flight mode, written only at the end */
 bool finish_flight_file(void);           /* writes it and closes it; false: see errno */
 bool only_services_left(void);           /* the process lives only for the tracer and the calling thread */
@@ -221,6 +232,7 @@ void locks_after_fork(void);
 void process_after_fork(void);
 int library_for(const char *path); /* the library for a program or script; -1: none can be loaded */
 const char *without_library(const char *preload);
+void tell_loaded(void); /* to the command, if libraries have been loaded since the last time */
 
 /* io.c */
 bool close_others(unsigned from, unsigned to, int flags, long *result);

@@ -44,7 +44,7 @@ static void after_fork(void) {
 
 EXPORT pid_t fork(void) {
   pid_t child;
-  bool outside = tracing(), was = __atomic_load_n(&state.recording, __ATOMIC_RELAXED);
+  bool outside = tracing(), was = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
   if (outside) ENTER(fork);
   child = REAL(fork)();
   if (outside) LEAVE();
@@ -271,16 +271,16 @@ void process_after_fork(void) { identity_lock = 0; }
 
 /* Capabilities belong to a thread, but the C library changes the ids of all threads, and ends the process if only some
  * of them may. */
-#define IDENTITY(name, parameters, arguments)                                                           \
-  EXPORT int name parameters {                                                                          \
-    bool locks = __atomic_load_n(&state.recording, __ATOMIC_ACQUIRE) && is_traced_process(), had_trace; \
-    int result;                                                                                         \
-    if (locks) take_lock(&identity_lock);                                                               \
-    had_trace = service_differs() && finish_with_service();                                             \
-    result = REAL(name) arguments;                                                                      \
-    if (locks) drop_lock(&identity_lock);                                                               \
-    if (had_trace) start_trace();                                                                       \
-    return result;                                                                                      \
+#define IDENTITY(name, parameters, arguments)                                                        \
+  EXPORT int name parameters {                                                                       \
+    bool locks = __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) && is_traced_process(), had_trace; \
+    int result;                                                                                      \
+    if (locks) take_lock(&identity_lock);                                                            \
+    had_trace = service_differs() && finish_with_service();                                          \
+    result = REAL(name) arguments;                                                                   \
+    if (locks) drop_lock(&identity_lock);                                                            \
+    if (had_trace) start_trace();                                                                    \
+    return result;                                                                                   \
   }
 IDENTITY(setuid, (uid_t id), (id))
 IDENTITY(setgid, (gid_t id), (id))
@@ -330,7 +330,24 @@ NAMESPACE(setns, (int fd, int type), (fd, type))
  * A library may be loaded where another one was before. The tracer names addresses when a generation ends, so one ends
  * before a library is unloaded. The tracer looks what is loaded only after it has begun a generation, so the second one
  * after that is the first for which it rules out the old library. musl unloads nothing.
- */
+ *
+ * With --outside the command names addresses, and has to be told what is loaded: before and after a library is
+ * unloaded; of one that was loaded, when some thread waits. (A dlopen of this library would look for the program's
+ * libraries in other places.) */
+
+static int count_loads(struct dl_phdr_info *module, size_t size, void *count) {
+  (void)size;
+  *(unsigned long long *)count = module->dlpi_adds;
+  return 1;
+}
+
+void tell_loaded(void) {
+  static unsigned long long told; /* atomic */
+  unsigned long long now = 0;
+  if (!state.outside) return;
+  dl_iterate_phdr(count_loads, &now);
+  if (__atomic_exchange_n(&told, now, __ATOMIC_RELAXED) != now) tell_modules();
+}
 
 #if defined(__GLIBC__)
 static int count_unloads(struct dl_phdr_info *module, size_t size, void *count) {
@@ -351,7 +368,8 @@ EXPORT int dlclose(void *library) {
   if (!tracing()) return close_library(library);
   ENTER(dlclose);
   dl_iterate_phdr(count_unloads, &before);
-  gotrace_advance();
+  if (state.outside) tell_modules();
+  else gotrace_advance();
   errno = kept;
   LEAVE(); /* the library's destructors are the program's */
   result = close_library(library);
@@ -359,7 +377,8 @@ EXPORT int dlclose(void *library) {
   kept = errno;
   ENTER(dlclose);
   dl_iterate_phdr(count_unloads, &after);
-  if (after != before) gotrace_advance(), gotrace_advance();
+  if (after != before && state.outside) sync_box(), tell_modules();
+  else if (after != before) gotrace_advance(), gotrace_advance();
   errno = kept;
   LEAVE();
   return result;

@@ -108,6 +108,7 @@ void report_usage(void) {
   if (now - u->when < REPORT_PERIOD) return;
   u->when = now;
   report(u, CLOCK_THREAD_CPUTIME_ID, 0);
+  tell_loaded();
 }
 
 static void report_other(struct usage *u) {
@@ -184,7 +185,7 @@ ALIGNS_STACK static void thread_ends(void *argument) {
   self.function = 0;
   apply_name();
   gotrace_wake_at(NULL, (const void *)pthread_self(), GOTRACE_WAKE_ALL);
-  if (self.usage && __atomic_load_n(&state.recording, __ATOMIC_RELAXED)) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
+  if (self.usage && __atomic_load_n(&recording.on, __ATOMIC_RELAXED)) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
   gotrace_thread_end();
   self.created = NULL;
   self.usage = NULL;

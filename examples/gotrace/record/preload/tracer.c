@@ -27,8 +27,15 @@ bool only_services_left(void);
 
 #undef GOTRACE_API
 #define GOTRACE_API __attribute__((visibility("hidden")))
+#define GOTRACE__BOX
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
+
+/* preload.h */
+gotrace_result start_in_box(void *box, const gotrace_options *options);
+void tell_modules(void);
+uint64_t sync_box(void);
+void release_box(void);
 
 /* The tracer's own way to write a file, which notices if the program has closed it. */
 static gotrace__file flight_file;
@@ -46,6 +53,21 @@ bool finish_flight_file(void) {
   if (!written) errno = failure;
   return written && closed;
 }
+
+gotrace_result start_in_box(void *box, const gotrace_options *options) {
+  gotrace_result result = gotrace__box_start((gotrace__box *)box, options);
+  if (result == GOTRACE_OK) gotrace__box_modules();
+  return result;
+}
+
+void tell_modules(void) { gotrace__box_modules(); }
+
+uint64_t sync_box(void) {
+  gotrace__box_sync();
+  return gotrace__load_relaxed(&gotrace__boxed->events);
+}
+
+void release_box(void) { gotrace__box_release(); }
 
 /* Whether the process lives only for the tracer's thread and the calling one. */
 bool only_services_left(void) {

@@ -1,0 +1,511 @@
+/* outside.h - the code of recorder.h; part of library.c, because it uses the private part of gotrace.h
+ *
+ * The process that is recorded captures into a box (gotrace.h), and this process transcribes. So the trace does not
+ * depend on how that process ends, and nothing of the tracer runs in it but its calls.
+ *
+ * All that the transcriber reads is copied first: each thread's chunks, into ones of the same size, which grow like the
+ * originals; the entries of the tables, which get the same numbers. An original goes back as soon as it has been
+ * copied.
+ *
+ * The box is not trusted: the process may write any bytes, also while they are read. Each address is checked against
+ * the box, each value is read once, and loops have a bound that the process cannot change. Records are checked by the
+ * transcriber, which reads only copies. */
+
+#ifndef OUTSIDE_H
+#define OUTSIDE_H
+
+#include "recorder.h"
+
+#ifdef GOTRACE__BOX
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#define MOST_MODULES 16384 /* loaded in the life of a process; the list is searched */
+
+/* The chunks of a thread. */
+typedef struct stream {
+  gotrace__source *source;     /* NULL: the thread has none yet */
+  gotrace__record_chunk *from; /* in the box */
+  gotrace__record_chunk *copy; /* its copy, the last one of the source */
+} stream;
+
+/* A table of the box, and its copy. */
+typedef struct copied_table {
+  gotrace__table *to;
+  gotrace__entry *last; /* in the box */
+} copied_table;
+
+struct recorder {
+  gotrace__box *box;
+  size_t size;
+  uint64_t base; /* where the process has the box; 0: not known yet */
+  gotrace__transcriber *t;
+  gotrace__budget budget;
+  copied_table strings, stacks, sites, reasons, modules;
+  const char *reason_names[GOTRACE__REASONS];
+  stream *streams; /* by the index of the thread's record, minus 1 */
+  size_t stream_count;
+  stream *ended; /* those of threads that have ended; their chunks may still have to be transcribed */
+  size_t ended_count, ended_capacity;
+  gotrace__module_record *unloaded; /* modules; the others are gotrace__modules.records */
+  size_t module_count;
+  uint64_t unloads;   /* number of modules unloaded, as the process says */
+  uint32_t wanted;    /* cuts that the process has asked for */
+  uint64_t copied;    /* bytes of tables */
+  uint64_t last_cut;  /* nanoseconds */
+  uint64_t cut_every; /* likewise */
+  uint64_t last_id;   /* of goroutines that the transcriber adds */
+  bytes entry;        /* being copied */
+  bytes written;      /* by the transcriber, not yet complete */
+  size_t complete;    /* of them */
+  int system_error;
+  gotrace_result result; /* why no more is read, or GOTRACE_OK */
+  bool over;             /* the process has been told that all has been read; it may use the memory again */
+};
+
+/* ---------------------------------------------------------------------------------------------------- the box ---- */
+
+int recorder_make_box(size_t size) {
+  gotrace__box *box;
+  struct rlimit limit;
+  int file, error;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur) { /* otherwise a signal would end this process */
+    errno = EFBIG;
+    return -1;
+  }
+  file = memfd_create("gotrace box", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (file < 0) return -1;
+  error = fchmod(file, 0600) != 0 ? errno : posix_fallocate(file, 0, (off_t)size);
+  if (!error && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) error = errno;
+  box = error ? MAP_FAILED : mmap(NULL, sizeof *box, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (!error && box == MAP_FAILED) error = errno;
+  if (error) {
+    close(file);
+    errno = error;
+    return -1;
+  }
+  box->size = size;
+  box->layout = gotrace__box_layout();
+  munmap(box, sizeof *box);
+  return file;
+}
+
+/* What the process has at an address, of so many bytes; NULL: not in the box. */
+static void *in_box(const recorder *r, const void *address, size_t size) {
+  uint64_t at = (uint64_t)(uintptr_t)address - r->base;
+  if (at % 8 != 0 || at >= r->size || size > r->size - at) return NULL;
+  return (char *)r->box + at;
+}
+
+/* The reverse. */
+static void *address_of(const recorder *r, const void *place) {
+  return (void *)(uintptr_t)(r->base + (uint64_t)((const char *)place - (const char *)r->box));
+}
+
+/* No more is read: of a box that nobody but a process gone wrong can have made, or because the trace has ended. */
+static void stop_reading(recorder *r, gotrace_result why) {
+  if (r->result == GOTRACE_OK) r->result = why;
+  gotrace__store_relaxed(&r->box->closed, 1u);
+}
+static void stop_at_damage(recorder *r) { stop_reading(r, GOTRACE_ERROR_ARGUMENT); }
+
+/* ------------------------------------------------------------------------------------------------------ tables ---- */
+
+/* Copies an entry; false: it is not one. `payload`: bytes for each of its size. */
+static bool copy_entry(recorder *r, copied_table *table, const gotrace__entry *entry, size_t payload, size_t extra) {
+  uint32_t size = gotrace__load_relaxed(&entry->size), id = gotrace__load_relaxed(&entry->id);
+  size_t all = size * payload + extra;
+  const gotrace__entry *copy;
+  if (size > (payload == sizeof(gotrace__stack_frame) ? GOTRACE_STACK_SIZE : GOTRACE__ARENA_BLOCK) ||
+      all > GOTRACE__ARENA_BLOCK - sizeof *entry - 8)
+    return false;
+  if (!in_box(r, address_of(r, entry), sizeof *entry + all)) return false;
+  r->copied += sizeof *entry + all;
+  if (r->copied > r->size) return false; /* more than there can be */
+  r->entry.size = 0;
+  put_data(&r->entry, entry + 1, all);
+  copy =
+      gotrace__table_add(table->to, gotrace__hash_bytes((const char *)r->entry.data, all), size, r->entry.data, all, 1);
+  return copy && copy->id == id;
+}
+
+/* Copies what is new in a table. */
+static void copy_table(recorder *r, gotrace__table *const *at, copied_table *table, size_t payload, size_t extra) {
+  const gotrace__table *from = in_box(r, gotrace__load_relaxed(at), sizeof *from);
+  gotrace__entry *const *next = from ? &from->first : NULL;
+  if (table->last) next = &table->last->next;
+  while (next && r->result == GOTRACE_OK) {
+    gotrace__entry *found = gotrace__load_acquire(next), *entry = found ? in_box(r, found, sizeof *entry) : NULL;
+    if (!found) return;
+    if (!entry || !copy_entry(r, table, entry, payload, extra)) break;
+    table->last = entry;
+    next = &entry->next;
+  }
+  stop_at_damage(r);
+}
+
+/* A module is loaded. Those that are not mentioned again after one has been unloaded are loaded no more. */
+static void know_module(recorder *r, const gotrace__loaded *at) {
+  gotrace__module_record *record = gotrace__modules.records, **link;
+  if (at->unloads != r->unloads) {
+    for (link = &r->unloaded; *link; link = &(*link)->next) continue;
+    *link = record;
+    gotrace__modules.records = record = NULL;
+    gotrace__modules.last = NULL;
+    r->unloads = at->unloads;
+  }
+  for (link = &r->unloaded; *link; link = &(*link)->next)
+    if ((*link)->at.base == at->base && gotrace__elf_same(&(*link)->at.identity, &at->identity) &&
+        strcmp((*link)->at.path, at->path) == 0)
+      break;
+  record = *link;
+  if (record) *link = record->next;
+  else if (r->module_count++ == MOST_MODULES) stop_at_damage(r);
+  else if (r->module_count <= MOST_MODULES)
+    record = (gotrace__module_record *)gotrace__allocate(NULL, sizeof *record, false);
+  if (!record) return;
+  record->at = *at;
+  record->next = gotrace__modules.records;
+  gotrace__modules.records = record;
+}
+
+static void copy_tables(recorder *r) {
+  const gotrace__entry *reason, *module = NULL;
+  copy_table(r, &r->box->strings, &r->strings, 1, 0);
+  copy_table(r, &r->box->stacks, &r->stacks, sizeof(gotrace__stack_frame), 0);
+  copy_table(r, &r->box->sites, &r->sites, 0, sizeof(gotrace__site_key));
+  reason = r->reasons.to->last;
+  copy_table(r, &r->box->reasons, &r->reasons, 1, 0);
+  reason = reason ? reason->next : r->reasons.to->first;
+  for (; reason && reason->id <= GOTRACE__REASONS; reason = reason->next)
+    r->reason_names[reason->id - 1] = (const char *)(reason + 1);
+  module = r->modules.to->last;
+  copy_table(r, &r->box->modules, &r->modules, 1, 0);
+  module = module ? module->next : r->modules.to->first;
+  for (; module; module = module->next) {
+    gotrace__loaded at;
+    memset(&at, 0, sizeof at);
+    memcpy(&at, module + 1, module->size < sizeof at ? module->size : sizeof at - 1);
+    if (at.identity.build_id_size > GOTRACE__BUILD_ID) at.identity.build_id_size = 0;
+    know_module(r, &at);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------- names ---- */
+
+/* Reads the symbols of a module when the first of its addresses is named. The path is what the process says, so as root
+ * only a file of root's is read. */
+static void open_module(gotrace__module_record *record) {
+  char path[64];
+  struct stat status;
+  int file;
+  if (record->noted) return;
+  record->noted = true;
+  snprintf(record->path, sizeof record->path, "%s", *record->at.path ? record->at.path : "[vdso]");
+  file = record->path[0] != '[' ? open(record->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+  if (file < 0) return;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && (geteuid() != 0 || status.st_uid == 0))
+    gotrace__module_load(record, path);
+  close(file);
+}
+
+static bool name_place(void *context, gotrace_location *place, char *text, size_t size) {
+  bool entry = place->line == 1;
+  uintptr_t pc = place->pc + entry;
+  gotrace__module_record *record = gotrace__unloaded_module(pc);
+  const char *function, *slash;
+  (void)context;
+  if (entry) place->line = 0;
+  if (!record) return false;
+  open_module(record);
+  function = gotrace__elf_name(&record->symbols, pc - 1 - record->at.base);
+  slash = strrchr(record->path, '/');
+  if (function) snprintf(text, size, "%s", function);
+  else snprintf(text, size, "%.200s+0x%llx", slash ? slash + 1 : record->path, (ull)(pc - record->at.base));
+  place->function = text;
+  place->file = record->path;
+  return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- threads ---- */
+
+/* The process takes the chunk when it needs one. */
+static void give_back(recorder *r, gotrace__record_chunk *chunk) {
+  gotrace__record_chunk *address = (gotrace__record_chunk *)address_of(r, chunk);
+  gotrace__record_chunk *head = gotrace__load_relaxed(&r->box->returned);
+  unsigned tries = 0;
+  do gotrace__store_relaxed(&chunk->next, head);
+  while (!gotrace__cas_acq_rel(&r->box->returned, &head, address) && ++tries < 1000);
+}
+
+/* Makes the stream go on with a chunk; false: it is none. */
+static bool begin_chunk(recorder *r, stream *s, const gotrace__record_chunk *address) {
+  gotrace__record_chunk *from = in_box(r, address, sizeof *from), *copy;
+  uint32_t capacity = from ? gotrace__load_relaxed(&from->capacity) : 0;
+  if (!from || capacity > GOTRACE__CHUNK_BYTES || !in_box(r, address, sizeof *from + capacity)) return false;
+  copy = (gotrace__record_chunk *)gotrace__allocate(&r->budget, sizeof *copy + capacity, false);
+  if (!copy) return false;
+  copy->capacity = capacity;
+  copy->tick = gotrace__load_relaxed(&from->tick);
+  copy->session = gotrace__load_relaxed(&from->session);
+  if (s->copy) s->copy->next = copy;
+  s->from = from;
+  s->copy = copy;
+  return true;
+}
+
+/* Copies what is new in the chunk. The caller has read the link before (see gotrace__look_at). */
+static bool copy_records(const stream *s, uint64_t *copied) {
+  uint32_t size = gotrace__load_acquire(&s->from->size), before = s->copy->size;
+  if (size < before || size > s->copy->capacity) return false;
+  memcpy(gotrace__chunk_data(s->copy) + before, gotrace__chunk_data(s->from) + before, size - before);
+  s->copy->size = size;
+  *copied += size - before;
+  return true;
+}
+
+/* The thread has ended, and all its records have been copied: another one may have its record. */
+static void release_thread(recorder *r, stream *s, gotrace__thread *m) {
+  gotrace__store_relaxed(&m->chunk, (gotrace__record_chunk *)NULL);
+  m->ready = m->quick = GOTRACE__NEVER;
+  m->session = 0;
+  gotrace__store_relaxed(&m->first_session, 0u);
+  give_back(r, s->from);
+  GROW(r->ended, r->ended_count, r->ended_capacity);
+  r->ended[r->ended_count++] = *s;
+  memset(s, 0, sizeof *s);
+  gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
+}
+
+static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
+  uint64_t index = gotrace__load_relaxed(&m->index) - 1;
+  size_t most = r->size / sizeof *m, chunks = 0;
+  gotrace__record_chunk *next;
+  stream *s;
+  bool over;
+  if (gotrace__load_acquire(&m->first_session) != r->t->options.session) return true;
+  if (index >= most) return false;
+  if (index >= r->stream_count) {
+    size_t count = index + 64;
+    r->streams = (stream *)resize(r->streams, count * sizeof *s);
+    memset(r->streams + r->stream_count, 0, (count - r->stream_count) * sizeof *s);
+    r->stream_count = count;
+  }
+  s = &r->streams[index];
+  if (!s->source) {
+    if (!begin_chunk(r, s, gotrace__load_acquire(&m->first))) return false;
+    s->source = gotrace__transcribe_thread(r->t, gotrace__load_relaxed(&m->system_id), s->copy);
+    if (!s->source) {
+      gotrace__chunk_free(&r->budget, s->copy);
+      return false;
+    }
+  }
+  over = gotrace__load_acquire(&m->used) == GOTRACE__ENDED && !gotrace__load_acquire(&m->in_call);
+  for (;;) {
+    gotrace__record_chunk *from = s->from;
+    next = gotrace__load_acquire(&from->next);
+    if (!copy_records(s, copied)) return false;
+    if (!next) break;
+    if (++chunks > r->size / GOTRACE__FIRST_CHUNK_BYTES || !begin_chunk(r, s, next)) return false;
+    give_back(r, from);
+  }
+  if (over) release_thread(r, s, m);
+  return true;
+}
+
+/* Frees what the transcriber has of threads that have ended. */
+static void forget_ended(recorder *r) {
+  size_t i, kept = 0;
+  for (i = 0; i < r->ended_count; i++) {
+    gotrace__source *source = r->ended[i].source;
+    const gotrace__record_chunk *copy = r->ended[i].copy;
+    if (source->gone && source->chunk == copy && gotrace__read_at(source) == copy->size) {
+      gotrace__transcribe_release(r->t, source);
+      gotrace__chunk_free(&r->budget, r->ended[i].copy);
+    } else {
+      r->ended[kept++] = r->ended[i];
+    }
+  }
+  r->ended_count = kept;
+}
+
+/* Copies all that has been published. The clocks have been read before: see gotrace__transcribe_round. */
+static uint64_t copy_all(recorder *r) {
+  uint64_t copied = 0;
+  size_t most = r->size / sizeof(gotrace__thread), count = 0;
+  gotrace__thread *at, *m;
+  if (!r->base) r->base = gotrace__load_acquire(&r->box->base);
+  if (!r->base || r->result != GOTRACE_OK || r->over) return 0;
+  for (at = gotrace__load_acquire(&r->box->threads); at; at = gotrace__load_acquire(&m->next)) {
+    m = in_box(r, at, sizeof *m);
+    if (m && ++count <= most && read_thread(r, m, &copied)) continue;
+    stop_at_damage(r);
+    return copied;
+  }
+  copy_tables(r); /* after the records, which refer to entries */
+  return copied;
+}
+
+/* ------------------------------------------------------------------------------------------------------- trace ---- */
+
+static bool collect(void *recorder_of, const void *data, size_t size) {
+  recorder *r = (recorder *)recorder_of;
+  put_data(&r->written, data, size);
+  return true;
+}
+
+static void free_copy(void *recorder_of, gotrace__record_chunk *chunk) {
+  gotrace__chunk_free(&((recorder *)recorder_of)->budget, chunk);
+}
+
+recorder *recorder_begin(int box, const struct record_settings *set) {
+  recorder *r = (recorder *)zeroed(sizeof *r);
+  copied_table *const tables[] = {&r->strings, &r->stacks, &r->sites, &r->reasons, &r->modules};
+  gotrace__transcribe_options options;
+  gotrace__clocks clocks;
+  size_t i;
+  r->size = (size_t)lseek(box, 0, SEEK_END);
+  r->box = (gotrace__box *)mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, box, 0);
+  if (r->box == MAP_FAILED) {
+    free(r);
+    return NULL;
+  }
+  gotrace__init();
+  r->budget.limit = 8 * r->size; /* a box may be made to look endless */
+  for (i = 0; i < COUNT(tables); i++)
+    if (!(tables[i]->to = gotrace__table_new(NULL, true))) fail("out of memory");
+  r->t = (gotrace__transcriber *)zeroed(sizeof *r->t);
+  r->cut_every = (set->cut_milliseconds ? set->cut_milliseconds : 1000) * (uint64_t)1000000;
+  r->last_id = (uint64_t)1 << 32;
+  memset(&options, 0, sizeof options);
+  options.version = set->format ? set->format : GOTRACE_GO_1_23;
+  options.cut_bytes = (size_t)4 << 20;
+  options.session = 1;
+  options.strings = r->strings.to;
+  options.stacks = r->stacks.to;
+  options.sites = r->sites.to;
+  options.reason_names = r->reason_names;
+  options.go_ids = &r->last_id;
+  options.first_task = 1;
+  options.write = collect;
+  options.name = name_place;
+  options.chunk_done = free_copy;
+  options.before_end = gotrace__write_modules;
+  options.context = r;
+  options.budget = &r->budget;
+  options.beyond_limit = true;
+  options.size_limit = set->size_limit;
+  gotrace__read_clocks(&clocks);
+  r->last_cut = clocks.nanoseconds;
+  if (!gotrace__transcribe_begin(r->t, &options, &clocks)) fail("out of memory");
+  return r;
+}
+
+bool recorder_is_used(const recorder *r) { return gotrace__load_acquire(&r->box->base) != 0; }
+
+/* Writes the trace up to its last cut. */
+static void write_complete(recorder *r, int to) {
+  size_t at = 0;
+  if (to < 0 || !r->complete) return;
+  while (at < r->complete) {
+    ssize_t n = r->system_error ? (ssize_t)(r->complete - at) : write(to, r->written.data + at, r->complete - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      r->system_error = n < 0 ? errno : EIO;
+      stop_reading(r, GOTRACE_ERROR_SINK);
+      continue;
+    }
+    at += (size_t)n;
+  }
+  r->written.size -= r->complete;
+  memmove(r->written.data, r->written.data + r->complete, r->written.size);
+  r->complete = 0;
+}
+
+bool recorder_read(recorder *r, int to) {
+  gotrace__transcriber *t = r->t;
+  gotrace__clocks clocks;
+  uint64_t copied;
+  bool more, wanted = r->wanted != gotrace__load_acquire(&r->box->wanted);
+  bool ended = gotrace__load_acquire(&r->box->state) == GOTRACE__BOX_ENDED;
+  r->wanted = gotrace__load_acquire(&r->box->wanted);
+  gotrace__add_relaxed(&r->box->beats, 1);
+  if (wanted) gotrace__pass_skew();
+  gotrace__read_clocks(&clocks);
+  copied = copy_all(r);
+  do {
+    more = gotrace__transcribe_round(t, &clocks, false);
+    if (!gotrace__transcribe_is_full(t) && clocks.nanoseconds - r->last_cut < r->cut_every && (more || !wanted))
+      continue;
+    gotrace__transcribe_cut(t);
+    r->last_cut = clocks.nanoseconds;
+    r->complete = r->written.size;
+  } while (more);
+  forget_ended(r);
+  if (t->error) stop_reading(r, t->error);
+  if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
+  write_complete(r, to);
+  gotrace__store_relaxed(&r->box->events, t->events);
+  r->over = r->over || (wanted && ended);
+  gotrace__store_release(&r->box->done, r->wanted);
+  return copied != 0;
+}
+
+void recorder_wait(recorder *r, unsigned milliseconds) {
+  struct timespec most = {0, milliseconds * 1000000L};
+  syscall(SYS_futex, &r->box->wanted, 0 /* FUTEX_WAIT */, r->wanted, &most, NULL, 0);
+}
+
+static void free_stream(recorder *r, const stream *s) {
+  gotrace__record_chunk *copy = s->source ? s->source->chunk : NULL, *next;
+  for (; copy; copy = next) {
+    next = copy->next;
+    gotrace__chunk_free(&r->budget, copy);
+  }
+}
+
+void recorder_finish(recorder *r, int to, struct trace_end *end) {
+  gotrace__transcriber *t = r->t;
+  const gotrace__box *box = r->box;
+  copied_table *const tables[] = {&r->strings, &r->stacks, &r->sites, &r->reasons, &r->modules};
+  gotrace__clocks clocks;
+  gotrace_result said = (gotrace_result)gotrace__load_relaxed(&box->result);
+  size_t i;
+  gotrace__pass_skew();
+  gotrace__read_clocks(&clocks);
+  copy_all(r);
+  if (gotrace__transcribe_finish(t, &clocks) != GOTRACE_OK) stop_reading(r, t->error);
+  if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
+  r->complete = r->written.size;
+  write_complete(r, to);
+  if (r->result == GOTRACE_OK && (said == GOTRACE_LIMIT_REACHED || said == GOTRACE_ERROR_OUT_OF_MEMORY))
+    r->result = said;
+  end->result = (int32_t)r->result;
+  end->system_error = r->system_error;
+  end->events = t->events;
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) end->problems[i] = t->problems[i];
+  end->problems[GOTRACE_PROBLEM_NO_MEMORY] += box->lost;
+  end->problems[GOTRACE_PROBLEM_NESTED] += box->nested;
+  end->problems[GOTRACE_PROBLEM_THREAD_OVER] += box->over;
+  for (i = 0; i < r->stream_count; i++) free_stream(r, &r->streams[i]);
+  for (i = 0; i < r->ended_count; i++) free_stream(r, &r->ended[i]);
+  gotrace__transcribe_free(t);
+  free(t);
+  for (i = 0; i < COUNT(tables); i++) gotrace__table_free(tables[i]->to);
+  gotrace__modules_free();
+  gotrace__modules.records = r->unloaded;
+  gotrace__modules_free();
+  munmap(r->box, r->size);
+  free(r->entry.data);
+  free(r->written.data);
+  free(r->streams);
+  free(r->ended);
+  free(r);
+}
+#endif
+
+#endif

@@ -1,0 +1,29 @@
+/* recorder.h - writes the trace of a process from the memory that it shares: see outside.h */
+
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include "../base/tool.h"
+#include "board.h"
+
+typedef struct recorder recorder;
+
+/* Memory for a process to capture into, as a file of its own, all of which is reserved. -1: see errno. */
+int recorder_make_box(size_t size);
+
+/* Begins the trace, before the process runs. The file stays the caller's. NULL: see errno. */
+recorder *recorder_begin(int box, const struct record_settings *set);
+
+/* Whether a process captures into the box. */
+bool recorder_is_used(const recorder *r);
+
+/* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was anything. */
+bool recorder_read(recorder *r, int to);
+
+/* Waits so long, or until the process asks for something, or a signal comes. */
+void recorder_wait(recorder *r, unsigned milliseconds);
+
+/* Reads the rest and ends the trace, when the process captures no more. Frees the recorder. */
+void recorder_finish(recorder *r, int to, struct trace_end *end);
+
+#endif
