@@ -1,6 +1,6 @@
 /* compiles.c - makes a function while it runs, which sleeps, and tells its name as runtimes do: see test_record.sh
  *
- *     compiles map|script|python|dump|replaced|other|broken|old|none      prints its process id */
+ *     compiles map|script|python|dump|replaced|blank|other|broken|old|none      prints its process id */
 
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -35,6 +35,8 @@ static void write_map(const char *way, unsigned long at) {
   if (strcmp(way, "script") == 0) fprintf(file, "%lx 40 JS:*scale /srv/shop.js:42:7\n", at);
   if (strcmp(way, "python") == 0) fprintf(file, "%lx 40 py::total:/srv/shop.py\n", at);
   if (strcmp(way, "replaced") == 0) fprintf(file, "%lx 40 first\n%lx 40 second\n", at, at);
+  if (strcmp(way, "blank") == 0) fprintf(file, "%lx 40 one two\n", at);
+  for (int i = 0; i < 2000000 && strcmp(way, "blank") == 0; i++) fputc('\n', file);
   if (strcmp(way, "other") == 0) fprintf(file, "%lx 40 before\n%lx 40 after\n", at - 0x40, at + 0x40);
   if (strcmp(way, "broken") == 0)
     fprintf(file, "zz\n%lx\n%lx 40\n%lx 40 \n%lx fffffffffffffffff wrong\n\n%lx 40 unfinished", at, at, at, at - 1, at);

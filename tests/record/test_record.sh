@@ -733,7 +733,7 @@ test_jit() {
   local way expected
   compile "${CC-cc}" tests/record/compiles.c "$work/compiles"
   while read -r way expected; do
-    (cd "$work" && "$tool" record -q -o jit.trace ./compiles "$way" >traced) || fail "jit: $way"
+    (cd "$work" && timeout 60 "$tool" record -q -o jit.trace ./compiles "$way" >traced) || fail "jit: $way"
     "$tool" check "$work/jit.trace" >/dev/null || fail "jit: $way"
     "$tool" dump --kind GoBlock "$work/jit.trace" | sed -n 's/^ *[0-9a-f]* //p' | grep -A 1 ^usleep | sed -n 2p >"$work/frame"
     rm -f /tmp/perf-"$(cat "$work/traced")".map
@@ -745,6 +745,7 @@ script JS:scale /srv/shop.js:42
 python py::total /srv/shop.py:0
 dump compiled *
 replaced second *
+blank one two *
 other 0x* *
 broken 0x* *
 old 0x* *

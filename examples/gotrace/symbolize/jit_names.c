@@ -4,6 +4,7 @@
 
 #include "../reading/pool.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -71,15 +72,21 @@ static void add(jit_names *names, uint64_t start, uint64_t length, const char *n
 /* -------------------------------------------------------------------------------------------------------- files ----
  */
 
+/* A number in base 16. strtoull alone would also take spaces before it, and with them whole lines. */
+static bool take_hexadecimal(const char *at, char **after, uint64_t *number) {
+  if (!isxdigit((unsigned char)*at)) return false;
+  *number = strtoull(at, after, 16);
+  return true;
+}
+
 /* Lines in base 16; one that is something else is skipped, such as the unfinished last one. */
 static void take_map(jit_names *names, const char *data, size_t size) {
   const char *at = data, *end = data + size, *line_end;
   for (; (line_end = memchr(at, '\n', (size_t)(end - at))) != NULL; at = line_end + 1) {
     char *after, *name; /* the newline ends each number at the latest */
-    uint64_t start = strtoull(at, &after, 16), length;
-    if (after == at || *after != ' ') continue;
-    length = strtoull(after + 1, &name, 16);
-    if (name == after + 1 || *name != ' ' || ++name >= line_end) continue;
+    uint64_t start, length;
+    if (!take_hexadecimal(at, &after, &start) || *after != ' ') continue;
+    if (!take_hexadecimal(after + 1, &name, &length) || *name != ' ' || ++name >= line_end) continue;
     add(names, start, length, name, (size_t)(line_end - name));
   }
 }
