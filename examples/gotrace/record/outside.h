@@ -34,6 +34,8 @@ typedef struct stream {
 
 /* A table of the box, and its copy. */
 typedef struct copied_table {
+  size_t payload, extra; /* bytes of an entry: for each of its size, and beside that */
+  uint32_t most;         /* the largest size */
   gotrace__table *to;
   gotrace__entry *last; /* in the box */
 } copied_table;
@@ -114,14 +116,12 @@ static void stop_at_damage(recorder *r) { stop_reading(r, GOTRACE_ERROR_ARGUMENT
 
 /* ------------------------------------------------------------------------------------------------------ tables ---- */
 
-/* Copies an entry; false: it is not one. `payload`: bytes for each of its size. */
-static bool copy_entry(recorder *r, copied_table *table, const gotrace__entry *entry, size_t payload, size_t extra) {
+/* Copies an entry; false: it is not one. */
+static bool copy_entry(recorder *r, copied_table *table, const gotrace__entry *entry) {
   uint32_t size = gotrace__load_relaxed(&entry->size), id = gotrace__load_relaxed(&entry->id);
-  size_t all = size * payload + extra;
+  size_t all = size * table->payload + table->extra;
   const gotrace__entry *copy;
-  if (size > (payload == sizeof(gotrace__stack_frame) ? GOTRACE_STACK_SIZE : GOTRACE__ARENA_BLOCK) ||
-      all > GOTRACE__ARENA_BLOCK - sizeof *entry - 8)
-    return false;
+  if (size > table->most || all > GOTRACE__ARENA_BLOCK - sizeof *entry - 8) return false;
   if (!in_box(r, address_of(r, entry), sizeof *entry + all)) return false;
   r->copied += sizeof *entry + all;
   if (r->copied > r->size) return false; /* more than there can be */
@@ -133,14 +133,14 @@ static bool copy_entry(recorder *r, copied_table *table, const gotrace__entry *e
 }
 
 /* Copies what is new in a table. */
-static void copy_table(recorder *r, gotrace__table *const *at, copied_table *table, size_t payload, size_t extra) {
+static void copy_table(recorder *r, gotrace__table *const *at, copied_table *table) {
   const gotrace__table *from = in_box(r, gotrace__load_relaxed(at), sizeof *from);
   gotrace__entry *const *next = from ? &from->first : NULL;
   if (table->last) next = &table->last->next;
   while (next && r->result == GOTRACE_OK) {
     gotrace__entry *found = gotrace__load_acquire(next), *entry = found ? in_box(r, found, sizeof *entry) : NULL;
     if (!found) return;
-    if (!entry || !copy_entry(r, table, entry, payload, extra)) break;
+    if (!entry || !copy_entry(r, table, entry)) break;
     table->last = entry;
     next = &entry->next;
   }
@@ -174,16 +174,16 @@ static void know_module(recorder *r, const gotrace__loaded *at) {
 
 static void copy_tables(recorder *r) {
   const gotrace__entry *reason, *module = NULL;
-  copy_table(r, &r->box->strings, &r->strings, 1, 0);
-  copy_table(r, &r->box->stacks, &r->stacks, sizeof(gotrace__stack_frame), 0);
-  copy_table(r, &r->box->sites, &r->sites, 0, sizeof(gotrace__site_key));
+  copy_table(r, &r->box->strings, &r->strings);
+  copy_table(r, &r->box->stacks, &r->stacks);
+  copy_table(r, &r->box->sites, &r->sites);
   reason = r->reasons.to->last;
-  copy_table(r, &r->box->reasons, &r->reasons, 1, 0);
+  copy_table(r, &r->box->reasons, &r->reasons);
   reason = reason ? reason->next : r->reasons.to->first;
   for (; reason && reason->id <= GOTRACE__REASONS; reason = reason->next)
     r->reason_names[reason->id - 1] = (const char *)(reason + 1);
   module = r->modules.to->last;
-  copy_table(r, &r->box->modules, &r->modules, 1, 0);
+  copy_table(r, &r->box->modules, &r->modules);
   module = module ? module->next : r->modules.to->first;
   for (; module; module = module->next) {
     gotrace__loaded at;
@@ -301,6 +301,7 @@ static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
     s->source = gotrace__transcribe_thread(r->t, gotrace__load_relaxed(&m->system_id), s->copy);
     if (!s->source) {
       gotrace__chunk_free(&r->budget, s->copy);
+      s->copy = NULL;
       return false;
     }
   }
@@ -376,6 +377,9 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   }
   gotrace__init();
   r->budget.limit = 8 * r->size; /* a box may be made to look endless */
+  for (i = 0; i < COUNT(tables); i++) *tables[i] = (copied_table){1, 0, GOTRACE__ARENA_BLOCK, NULL, NULL};
+  r->stacks = (copied_table){sizeof(gotrace__stack_frame), 0, GOTRACE_STACK_SIZE, NULL, NULL};
+  r->sites = (copied_table){0, sizeof(gotrace__site_key), GOTRACE__ARENA_BLOCK, NULL, NULL};
   for (i = 0; i < COUNT(tables); i++)
     if (!(tables[i]->to = gotrace__table_new(NULL, true))) fail("out of memory");
   r->t = (gotrace__transcriber *)zeroed(sizeof *r->t);

@@ -99,26 +99,27 @@ static uint64_t get(reader *r, unsigned size) {
   return value;
 }
 
-static uint64_t get_unsigned(reader *r) {
+/* A number in base 128, of so many bits. */
+static uint64_t get_number(reader *r, unsigned *bits) {
   uint64_t value = 0, byte;
-  unsigned shift = 0;
+  *bits = 0;
   do {
     byte = get(r, 1);
-    if (shift < 64) value |= (byte & 127) << shift;
-    shift += 7;
+    if (*bits < 64) value |= (byte & 127) << *bits;
+    *bits += 7;
   } while (byte & 128);
   return value;
 }
 
+static uint64_t get_unsigned(reader *r) {
+  unsigned bits;
+  return get_number(r, &bits);
+}
+
 static int64_t get_signed(reader *r) {
-  uint64_t value = 0, byte;
-  unsigned shift = 0;
-  do {
-    byte = get(r, 1);
-    if (shift < 64) value |= (byte & 127) << shift;
-    shift += 7;
-  } while (byte & 128);
-  if (shift < 64 && byte & 64) value |= ~(uint64_t)0 << shift;
+  unsigned bits;
+  uint64_t value = get_number(r, &bits);
+  if (bits < 64 && value >> (bits - 1)) value |= ~(uint64_t)0 << bits;
   return (int64_t)value;
 }
 
