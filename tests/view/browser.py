@@ -73,6 +73,14 @@ class Browser:
         while height != (height := self.run("return gotrace.app.painter.height")):  # the findings' bar takes its room
             self.frame()
 
+    def drop(self, *files, shift=False):
+        """Drops files, of which name and contents are given, on the page."""
+        self.run("""
+          const files = new DataTransfer();
+          for (const [name, data] of arguments[0]) files.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name));
+          document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true, shiftKey: arguments[1]}));""",
+                 [[name, base64.b64encode(data).decode()] for name, data in files], shift)
+
     def frame(self):
         """Waits until the page has drawn the requested view with all details."""
         self.wait_for("gotrace.state().level === gotrace.state().wanted && !gotrace.app.painter.requested")
@@ -283,6 +291,31 @@ def session(kind, *size):
         yield b
         errors = b.errors()
         assert not errors, errors
+
+
+TOOL = "build/examples/gotrace"
+
+
+def tool(*arguments, status=0):
+    done = subprocess.run([TOOL, *arguments], capture_output=True, check=False)
+    assert done.returncode == status, (arguments, done)
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+@contextlib.contextmanager
+def page_of(made, name):
+    """The path of a page with a trace of made_trace.py, which the page calls by this name."""
+    with tempfile.TemporaryDirectory() as directory:
+        trace, page = os.path.join(directory, name), os.path.join(directory, "page.html")
+        with open(trace, "wb") as file:
+            file.write(made.data())
+        tool("view", "-o", page, trace)
+        yield page
 
 
 def all_there():

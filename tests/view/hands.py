@@ -9,9 +9,7 @@ marks times; F fits; the browser's back leads to the place before.
 """
 
 import os
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
@@ -244,11 +242,7 @@ def check_ends(b):
 
 def main():
     browsers = browser.needed()
-    with tempfile.TemporaryDirectory() as directory:
-        trace, page = os.path.join(directory, "in_turn.trace"), os.path.join(directory, "page.html")
-        with open(trace, "wb") as file:
-            file.write(made_trace.in_turn().data())
-        subprocess.run(["build/examples/gotrace", "view", "-o", page, trace], check=True)
+    with browser.page_of(made_trace.in_turn(), "in_turn.trace") as page:
         for kind in browsers:
             # The places of the browser's history are counted, so there are no others before.
             for checks in (check_wheel, check_touch, check_measuring, check_marked_times, check_fit, check_ends), (check_back,):

@@ -10,9 +10,7 @@ a function that is deep in a stack? What happened in 100 us in the middle?
 """
 
 import os
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
@@ -116,11 +114,7 @@ def in_the_middle(p):
 
 def main():
     browsers = browser.needed()
-    with tempfile.TemporaryDirectory() as directory:
-        trace, page = os.path.join(directory, "service.trace"), os.path.join(directory, "page.html")
-        with open(trace, "wb") as file:
-            file.write(made_trace.service().data())
-        subprocess.run(["build/examples/gotrace", "view", "-o", page, trace], check=True)
+    with browser.page_of(made_trace.service(), "service.trace") as page:
         for kind in browsers:
             counts = {}
             with browser.session(kind) as b:

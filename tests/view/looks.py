@@ -102,13 +102,10 @@ def check_colours(b, page):
     b.run("gotrace.app.setTheme(false)")
 
 
-def check_stopped(b, directory):
+def check_stopped(b):
     """Half of the pixels of running time are not painted where the world was stopped, and its length is told."""
-    trace, page = os.path.join(directory, "stopped.trace"), os.path.join(directory, "stopped.html")
-    with open(trace, "wb") as file:
-        file.write(made_trace.collecting().data())  # stopped from 7.5 to 8 us
-    subprocess.run(["build/examples/gotrace", "view", "-o", page, trace], check=True)
-    b.open_page(page)
+    with browser.page_of(made_trace.collecting(), "stopped.trace") as page:  # stopped from 7.5 to 8 us
+        b.open_page(page)
     share = """
       const {painter} = gotrace.app, {pixels, ratio} = painter, {width} = painter.canvas;
       const line = painter.layout.lines.find((l) => l.row?.kind === arguments[2]), [x0, x1] = [arguments[0], arguments[1]].map((time) => Math.round(painter.x(time) * ratio));
@@ -177,7 +174,7 @@ def main():
                 b.open_page(page)
                 for check in check_panel, check_widths, check_colours, check_reader:
                     check(b, page)
-                check_stopped(b, directory)
+                check_stopped(b)
             check_growth(kind, page)
             print(kind.name)
 

@@ -10,7 +10,6 @@ click goes there, and the critical path is that of gotrace path. The policy lets
 page has less than a megabyte. A page of gotrace view has the beginning of a trace that is too large, and says so.
 """
 
-import base64
 import datetime
 import gzip
 import json
@@ -25,25 +24,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
 import made_trace  # noqa: E402
+from browser import read, tool  # noqa: E402
 
-TOOL, PAGE = "build/examples/gotrace", os.path.abspath("build/gotrace-view.html")
+PAGE = os.path.abspath("build/gotrace-view.html")
 PICTURE = "return gotrace.visible().then((all) => JSON.stringify([all, gotrace.app.data.events, gotrace.app.data.format]))"
-DROP = """
-  const bytes = Uint8Array.from(atob(arguments[0]), (c) => c.charCodeAt(0)), files = new DataTransfer();
-  files.items.add(new File([bytes], arguments[1]));
-  document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));"""
 CONNECT = """return fetch("http://127.0.0.1:9/").then(() => "connected", () => "refused")"""
-
-
-def tool(*arguments, status=0):
-    done = subprocess.run([TOOL, *arguments], capture_output=True, check=False)
-    assert done.returncode == status, (arguments, done)
-    return done.stdout.decode(), done.stderr.decode()
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 class Traces:
@@ -99,7 +84,7 @@ def check_opening(b, traces):
         b.choose("#file", traces.path(name))
         told = tool("view", "-o", os.devnull, traces.path(name), status=1)[1].replace("gotrace: %s: " % traces.path(name), "").strip()
         assert told and opened(b, name) == name + ": " + told, (name, told, b.run("return document.getElementById('opening').textContent"))
-    b.run(DROP, base64.b64encode(read(traces.path("v1.trace"))).decode(), "dropped")
+    b.drop(("dropped", read(traces.path("v1.trace"))))
     assert opened(b, "dropped") == ""
     b.frame()
     assert b.run(PICTURE) == pictures["v1.trace"]

@@ -10,7 +10,6 @@ what the tool says of one is about that one. It makes no difference whether the 
 chosen or added. One that was read before needs no second pass, and one that is refused does not hide the others.
 """
 
-import base64
 import json
 import os
 import re
@@ -21,8 +20,9 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
 import serve  # noqa: E402
+from browser import read, tool  # noqa: E402
 
-TOOL, PAGE = "build/examples/gotrace", os.path.abspath("build/gotrace-view.html")
+PAGE = os.path.abspath("build/gotrace-view.html")
 # All that a trace has on the page, in its own numbers and times, as lines. Kinds of rows: 2 goroutine, 3 region, 4 task.
 ALL = """
   const {model, data} = gotrace.app, file = data.files.find((f) => f.name === arguments[0]), lines = [];
@@ -41,21 +41,6 @@ ALL = """
     for (const series of [...file.counts, ...file.ownCounts]) for (let i = 0; i < series.length; i++) lines.push(["count", series.name, at(series.time(i)), series.value(i)].join());
     return lines.sort();
   });"""
-DROP = """
-  const files = new DataTransfer();
-  for (const [name, data] of arguments[0]) files.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name));
-  document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true, shiftKey: arguments[1]}));"""
-
-
-def tool(*arguments, status=0):
-    done = subprocess.run([TOOL, *arguments], capture_output=True, check=False)
-    assert done.returncode == status, (arguments, done)
-    return done.stdout.decode(), done.stderr.decode()
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def shown(b, *names):
@@ -161,7 +146,7 @@ def check_stopped(b):
 
 def check_findings(b, path):
     """What is wrong with one of two traces, how it came to be, and where, is that of its own page."""
-    b.run(DROP, [[name, base64.b64encode(read(path(name))).decode()] for name in ("b.trace", "task.trace")], False)
+    b.drop(*((name, read(path(name))) for name in ("b.trace", "task.trace")))
     shown(b, "b.trace", "task.trace")
     finding = json.loads(tool("info", "--json", path("task.trace"))[0])["findings"][0]
     first, *lines = b.run("return [...document.querySelectorAll('#findings p, #findings li')].map((e) => e.textContent)")
@@ -203,15 +188,15 @@ def check_opening(b, path, alone):
     b.choose("#file", path("none.trace"))
     b.wait_for("document.getElementById('start').hidden")
     shown(b, "b.trace")
-    b.run(DROP, [["a.trace", base64.b64encode(read(path("a.trace"))).decode()]], True)
+    b.drop(("a.trace", read(path("a.trace"))), shift=True)
     shown(b, "a.trace", "b.trace")
-    b.run(DROP, [["a.trace", base64.b64encode(read(path("a.trace"))).decode()]], True)
+    b.drop(("a.trace", read(path("a.trace"))), shift=True)
     shown(b, "a.trace", "a.trace (2)", "b.trace")
     # They are read at once where there are processors.
     b.run("""window.reading = 0, window.most = 0;
       const {prototype} = gotrace.app.data.files[0].trace.constructor, {read} = prototype;
       prototype.read = function (...of) { window.most = Math.max(window.most, ++window.reading); return read.apply(this, of).finally(() => { window.reading--; }); };""")
-    b.run(DROP, [[name, base64.b64encode(read(path(name))).decode()] for name in ("task.trace", "b.trace")], False)
+    b.drop(*((name, read(path(name))) for name in ("task.trace", "b.trace")))
     shown(b, "b.trace", "task.trace")
     assert b.run("return window.most === Math.min(2, navigator.hardwareConcurrency || 1)"), b.run("return window.most")
 
