@@ -4351,22 +4351,6 @@ GOTRACE__FN bool gotrace__box_leave(void) {
   return copy && GOTRACE__C(mremap)(copy, size, size, 3 /* MREMAP_MAYMOVE | MREMAP_FIXED */, box) == box;
 }
 
-/* Waits until the recorder has read all that has happened so far, and made a cut; but not for ever. */
-#define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
-GOTRACE__FN void gotrace__back_off(unsigned *spins);
-GOTRACE__DEFINE void gotrace__box_sync(void) {
-  gotrace__box *box = gotrace__box_now();
-  uint64_t since = gotrace__nanoseconds();
-  uint32_t wanted;
-  unsigned spins = 0;
-  if (!box || gotrace__load_relaxed(&box->closed)) return;
-  wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
-  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
-  while ((int32_t)(gotrace__load_acquire(&box->done) - wanted) < 0 &&
-         gotrace__nanoseconds() - since < GOTRACE__BOX_SYNC)
-    gotrace__back_off(&spins);
-}
-
 GOTRACE__FN void *gotrace__new_pages(size_t size) {
   gotrace__box *box = gotrace__box_now();
   return box ? gotrace__box_pages(box, size) : gotrace__map_pages(size);
@@ -10099,6 +10083,21 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
   size = offsetof(gotrace__loaded, path) + strlen(found.at.path);
   (void)gotrace__text_put(modules, gotrace__hash_bytes((const char *)&found.at, size), (const char *)&found.at, size);
   return 0;
+}
+
+/* Waits until the recorder has read all that has happened so far, and made a cut; but not for ever. */
+#define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
+GOTRACE__DEFINE void gotrace__box_sync(void) {
+  gotrace__box *box = gotrace__box_now();
+  uint64_t since = gotrace__nanoseconds();
+  uint32_t wanted;
+  unsigned spins = 0;
+  if (!box || gotrace__load_relaxed(&box->closed)) return;
+  wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  while ((int32_t)(gotrace__load_acquire(&box->done) - wanted) < 0 &&
+         gotrace__nanoseconds() - since < GOTRACE__BOX_SYNC)
+    gotrace__back_off(&spins);
 }
 
 /* Tells the recorder which modules are loaded now. If one has been unloaded since the last time, gotrace__box_sync must

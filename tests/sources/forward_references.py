@@ -91,7 +91,7 @@ def main():
         for name in NAME.findall(lines[i]):
             if name in first and order.index(of_line[first[name]]) > order.index(of_line[i]):
                 # A declaration is not a use.
-                if not re.match(r"(static|GOTRACE__\w+|extern)\b[^{]*;$", lines[i]):
+                if not re.match(r"(static|GOTRACE_\w+|extern)\b[^{]*;$", lines[i]):
                     found.setdefault((name, of_line[i]), []).append(i + 1)
     for (name, section), where in sorted(found.items(), key=lambda item: item[1]):
         if (name, section) not in ALLOWED or "-a" in sys.argv:

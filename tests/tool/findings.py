@@ -181,6 +181,7 @@ CLASSES = [  # reason, frames, class, place
     ("sync: condition variable", ("pthread_cond_timedwait", "PyCOND_TIMEDWAIT", "take_gil", "PyEval_RestoreThread"), "Python's GIL", "take_gil"),
     ("sync: mutex", ("pthread_mutex_lock", "python3.11!0x4f92c0", "PyEval_RestoreThread", "time_sleep"), "Python's GIL", "take_gil"),
     ("sync: condition variable", ("pthread_cond_wait", "PyEval_SaveThread", "time_sleep"), "Python's GIL", "take_gil"),
+    ("sync: mutex", ("pthread_mutex_lock", "python3.11!0x634310", "_PyThreadState_DeleteCurrent"), "Python's GIL", "take_gil"),
     ("sync: condition variable", ("pthread_cond_wait", "wait_for_job", "_PyEval_EvalFrameDefault"), "condition variable", "wait_for_job"),
     ("sync: semaphore", ("sem_wait", "take_gil"), "semaphore", "take_gil"),
 ]

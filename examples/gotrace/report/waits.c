@@ -152,8 +152,7 @@ static bool is_of_c(pool_stack s) {
  * static function, often without a name, or part of its caller. Other modules may call the C library from there, too.
  */
 static bool is_of_gil(pool_stack s) {
-  static const char *const callers[] = {"_PyEval_EvalFrameDefault", "PyEval_", "_PyThreadState_Attach",
-                                        "PyThreadState_Swap", "PyGILState_"};
+  static const char *const callers[] = {"PyEval_", "_PyEval_", "_PyThreadState_", "PyThreadState_Swap", "PyGILState_"};
   pool_text name = pool_text_of(s.count > 1 ? s.frames[1].function : 0), caller;
   size_t i;
   if (s.count > 2 && (begins(name, "PyCOND_") || begins(name, "PyMUTEX_"))) { /* inlined */
