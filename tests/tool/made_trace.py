@@ -488,6 +488,34 @@ def service():
     return t
 
 
+def late_request():
+    """Goroutine 1 serves 20 requests, tasks 1 to 20, one after another with sleeps of 100 us between them. Each runs for 1 ms, in its
+    region "render". Before that the twelfth sleeps for 60 ms in its region "fetch"."""
+    t, main = running_main()
+    sleep, fetch, request, ms, now, sequence = t.string("sleep"), t.stack("main.fetch", "main.main"), t.string("request"), 10 ** 6, 1000, 0
+
+    def rest(length, stack):
+        nonlocal now, sequence
+        t.event(1, now, GO_BLOCK, sleep, stack)
+        t.event(1, now + length - 10, GO_UNBLOCK, 1, sequence + 1, 0)
+        t.event(1, now + length, GO_START, 1, sequence + 2)
+        now, sequence = now + length, sequence + 2
+
+    for task in range(1, 21):
+        t.event(1, now, TASK_BEGIN, task, NO_ID, request, main)
+        if task == 12:
+            t.event(1, now + 10, REGION_BEGIN, task, t.string("fetch"), main)
+            now += 20
+            rest(60 * ms, fetch)
+            t.event(1, now + 10, REGION_END, task, t.string("fetch"), main)
+        t.event(1, now + 20, REGION_BEGIN, task, t.string("render"), main)
+        t.event(1, now + ms - 10, REGION_END, task, t.string("render"), main)
+        t.event(1, now + ms, TASK_END, task, main)
+        now += ms + 10
+        rest(ms // 10, main)
+    return t
+
+
 def collecting():
     """A collection, and a goroutine's assistance to it, that have been going on since the trace began, which it tells late; a
     stopped world in which one of seven equal parts ends."""

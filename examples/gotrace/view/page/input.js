@@ -424,14 +424,15 @@ class App {
   // Keeps the place in the address. The browser goes back to the place before a jump: to another slice, time, tab, or to a
   // picture four times as long or short, or beside the last one. Smaller moves change the place.
   writeFragment() {
-    if (this.reading || this.closed.signal.aborted) return;
+    if (this.reading || this.closed.signal.aborted || location.hash !== this.address) return; // another address is about to be read
     const now = this.fragment(), last = this.written ?? now, kept = (text) => text.split("&").filter((part) => /^(s|m|r|tab)=/.test(part)).join("&");
     const [[a, b], [from, to]] = [last, now].map((text) => /^#t=(-?\d+)-(-?\d+)/.exec(text).slice(1).map(Number));
     const jump = kept(last) !== kept(now) || from > b || to < a || Math.abs(Math.log((to - from) / (b - a || 1))) > Math.log(4);
     history[jump ? "pushState" : "replaceState"]({app: this.id}, "", now);
-    this.written = now;
+    this.written = now, this.address = location.hash;
   }
   async readFragment() {
+    this.address = location.hash;
     if ((history.state?.app ?? this.id) !== this.id) return; // a place in another trace that was open before
     const turn = this.turn = {}; // a place that is read later takes the place of this one
     const values = new Map(location.hash.slice(1).split("&").map((part) => part.split("=", 2)));
