@@ -121,6 +121,31 @@ def check_search(b, traces):
     assert search(b, "task 12").startswith("1 of 1: task 12 request")
 
 
+def check_slow_search(b, traces):
+    """Nothing comes of a search that ends after a later one, or after its trace was closed."""
+    late = """const {app} = gotrace, open = new Promise((done) => { window.release = done; });
+      for (const chunk of app.data.chunks) chunk.load = () => open.then(() => Object.getPrototypeOf(chunk).load.call(chunk));
+      window.late = app.search("wait > 50ms");"""
+    told = "return [document.getElementById('found').textContent, document.getElementById('results').textContent]"
+    b.choose("#file", traces.path("v1.trace"))
+    assert opened(b, "v1.trace") == ""
+    b.choose("#file", traces.path("task.trace"))
+    assert opened(b, "task.trace") == ""
+    b.frame()
+    b.run(late)
+    b.run("gotrace.app.search('task 12')")
+    b.run("window.release(); return window.late")
+    b.frame()
+    found, results = b.run(told)
+    assert found.startswith("1 of 1: task 12 request") and "1 result" in results and "request" in results, (found, results)
+    b.run(late)
+    b.choose("#file", traces.path("v1.trace"))
+    assert opened(b, "v1.trace") == ""
+    b.run("window.release(); return window.late")
+    b.frame()
+    assert b.run(told) == ["", ""], b.run(told)
+
+
 def check_parts(b, traces):
     """The options of gotrace view are those of the page's reader."""
     for options in [], ["--partial", "--lenient"], ["--from", "1us", "--to=1s", "--partial", "--go", "1"]:
@@ -257,6 +282,7 @@ def main():
                 check_opening(b, traces)
                 check_findings(b, traces)
                 check_search(b, traces)
+                check_slow_search(b, traces)
                 check_parts(b, traces)
                 check_cut(b, traces)
                 check_time_left(b, traces)

@@ -250,7 +250,9 @@ def check_compared_times(b, page):
 def check_labels(b, page):
     """A click on a row's label shows its time by state, and its longest slices, each of which it leads to."""
     b.open_page(page)
-    number, y = b.run("""const {painter, model} = gotrace.app, line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 10);
+    number, y = b.run("""const {app} = gotrace, {painter, model} = app;
+      app.reveal(model.rows.find((row) => row.kind === 2 && row.begin <= row.end).number), painter.draw();
+      const line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 10);
       return [line.row.number, painter.lineMiddle(line)]""")
     b.mouse((60, y), "down", "up")
     b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length")

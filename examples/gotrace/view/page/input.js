@@ -76,6 +76,7 @@ class App {
     this.closed.abort();
     clearTimeout(this.fragmentTimer);
     this.panels.asked?.abort();
+    this.results = this.found = this.view.range = null;
   }
 
   // ------------------------------------------------------------------------------------------------- the view ----
@@ -130,6 +131,7 @@ class App {
   }
 
   select(slice) {
+    if (this.closed.signal.aborted) return;
     this.panels.asked?.abort(); // what was shown needs no more answers
     this.view.selected = slice, this.view.range = null, this.view.hit = null, this.view.mark = null;
     if (slice) this.panels.showSlice(slice), this.reveal(slice.row);
@@ -215,6 +217,7 @@ class App {
   }
   async goTo(number, time) {
     const slice = await this.sliceAt(number, time, true) || await this.sliceAt(number, time, false);
+    if (this.closed.signal.aborted) return;
     this.show("timeline");
     this.centre(time);
     if (slice) this.select(slice);
@@ -247,13 +250,12 @@ class App {
   async search(text, file) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");
-    this.results = [], this.result = -1;
+    const found = this.startSearch(FIRST);
     if (!wanted) return this.showFound();
     const [time, length] = wanted.replace(/(\d) (?=[a-zµ])/g, "$1").split(/ +/).map(parseDuration);
     if (time >= data.begin && time <= data.end && !(length <= 0)) return this.showTime(time, length);
     const longer = parseDuration(/^wait *> *(.*)$/.exec(wanted)?.[1] || "");
     if (longer >= 0) return this.searchWaits(longer);
-    const found = new Found(FIRST);
     const exactly = text[0] === "=", matches = matcher(text.trim());
     for (const row of model.rows) {
       if (row.begin > row.end || (file && row.file !== file)) continue;
@@ -279,17 +281,22 @@ class App {
   // Goes to a time: to so much around it, or nearer if much of the trace is shown.
   showTime(time, length) {
     const all = this.data.end - this.data.begin, size = length || Math.min(this.view.to - this.view.from, all / 50);
-    this.results = null;
+    this.results = this.found = null;
     this.showFound();
     this.setView(time - size / 2, time + size / 2);
     document.getElementById("found").textContent = "in the middle: " + moment(time);
   }
   // The waits that last longer, longest first.
   async searchWaits(nanoseconds) {
-    const {model} = this, found = new Found(LONGEST), waits = new Set();
+    const {model} = this, found = this.startSearch(LONGEST), waits = new Set();
     model.details.forEach(({colour}, what) => { if (colour > SYSCALL) waits.add(what); });
     await this.searchSlices(found, KIND.GO, (what, length) => waits.has(what) && length > nanoseconds, (what) => model.whyOf(model.details[what]));
     return this.showResults(found, 0);
+  }
+  // What is found takes the place of what was found before, unless a later search, Escape or another trace ends this one.
+  startSearch(order) {
+    this.results = [], this.result = -1;
+    return this.found = new Found(order);
   }
   // Adds the slices that match to what was found.
   async searchSlices(found, kind, wanted, title) {
@@ -297,6 +304,7 @@ class App {
     for (const chunk of data.chunks) {
       if (chunk.merged) continue;
       await chunk.load();
+      if (found !== this.found) return;
       const {slices} = chunk;
       for (const [row, span] of slices.index) {
         if (model.rows[row].kind !== kind) continue;
@@ -327,13 +335,13 @@ class App {
   // The slices that a row of the summary counts, longest first.
   async showSlices(kind, wanted, title, count) {
     this.show("timeline");
-    this.results = [], this.result = -1;
-    const found = new Found(LONGEST);
+    const found = this.startSearch(LONGEST);
     await this.searchSlices(found, kind, wanted, () => title);
     return this.showResults(found, count);
   }
   // Goes to the first result. `count`: how many there are; the page of a large trace may have fewer.
   showResults(found, count) {
+    if (found !== this.found) return null;
     found.sort();
     this.results = found.list, this.result = -1;
     this.resultsOf = Math.max(found.total, count);
@@ -345,9 +353,10 @@ class App {
     if (!this.results?.length) return this.showFound();
     this.result = (this.result + 1) % this.results.length;
     this.showFound();
-    const {row, time, mark, select} = this.results[this.result], size = this.view.to - this.view.from;
+    const shown = this.results[this.result], {row, time, mark, select} = shown, size = this.view.to - this.view.from;
     if (time < this.view.from || time > this.view.to) this.setView(time - size * 0.1, time + size * 0.9);
     const slice = select && await this.sliceAt(row, time, false);
+    if (shown !== this.results?.[this.result]) return;
     if (mark) this.selectMark(mark);
     else if (slice) this.select(slice);
     else this.reveal(row);
@@ -365,7 +374,7 @@ class App {
     document.getElementById("found").textContent = !results ? "" : kept ? number(this.result + 1) + " of " + of() + ": " + results[this.result].what.slice(0, 60) : "nothing found";
   }
   endSearch() {
-    this.results = null, this.view.hit = null;
+    this.results = this.found = null, this.view.hit = null;
     document.getElementById("search").value = "";
     this.showFound();
     this.canvas.focus();
