@@ -3,6 +3,7 @@
     tests/tool/made_trace.py DIRECTORY       writes the traces of this file there
 """
 import collections
+import random
 import re
 import sys
 
@@ -514,6 +515,19 @@ def late_request():
         now += ms + 10
         rest(ms // 10, main)
     return t
+
+
+def many_messages(generations=12, messages=2000, alike=False):
+    """A trace that hardly shrinks, unless its messages are alike: generations of a millisecond, each with so many random ones."""
+    made, random_text = Generations(), random.Random(1)
+    for number in range(generations):
+        t, at = Trace(), 1000000 * number
+        t.event(1, at, PROC_STATUS, 0, 1)
+        t.event(1, at + 1, GO_STATUS, 1, 1, RUNNING)
+        for i in range(messages):
+            t.event(1, at + 800000 // messages * (i + 1), LOG, 0, t.string("message"), t.string("%0200x" % (i if alike else random_text.getrandbits(800))), t.stack("main.main"))
+        made.append(t)
+    return made
 
 
 def collecting():

@@ -14,7 +14,6 @@ import datetime
 import gzip
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -57,9 +56,9 @@ class Traces:
 
 def opened(b, name, seconds=60):
     """Waits until a trace is shown, with what is wrong, or refused; then returns the message."""
-    b.wait_for("(window.gotrace && gotrace.app.data.name === %s && gotrace.app.answered && document.getElementById('start').hidden) || "
-               "document.getElementById('opening').textContent.startsWith(%s)" % (json.dumps(name), json.dumps(name + ": ")), seconds)
-    return b.run("return document.getElementById('start').hidden ? '' : document.getElementById('opening').textContent")
+    told = "[...document.querySelectorAll('#findings p, #start:not([hidden]) #opening')].map((e) => e.textContent).find((text) => text.startsWith(%s))" % json.dumps(name + ": ")
+    b.wait_for("(window.gotrace && gotrace.app.data.name === %s && gotrace.app.answered && document.getElementById('start').hidden) || %s" % (json.dumps(name), told), seconds)
+    return b.run("return %s || ''" % told)
 
 
 def check_opening(b, traces):
@@ -73,6 +72,9 @@ def check_opening(b, traces):
     b.open("file://" + PAGE)
     b.wait_for("!document.getElementById('start').hidden")
     assert b.run(CONNECT) == "refused"
+    b.choose("#file", traces.path("picture.png"))
+    assert opened(b, "picture.png").startswith("picture.png: ")
+    assert b.run("return ['start', 'progress', 'sketch'].map((id) => document.getElementById(id).hidden)") == [False, True, True]
     for name, of in ("scheduler.trace", "scheduler.trace"), ("v1.trace", "v1.trace"), ("packed.trace.gz", "scheduler.trace"):
         b.choose("#file", traces.path(name))
         assert opened(b, name) == "", name
@@ -83,11 +85,22 @@ def check_opening(b, traces):
     for name in "picture.png", "empty.trace", "cut.trace":
         b.choose("#file", traces.path(name))
         told = tool("view", "-o", os.devnull, traces.path(name), status=1)[1].replace("gotrace: %s: " % traces.path(name), "").strip()
-        assert told and opened(b, name) == name + ": " + told, (name, told, b.run("return document.getElementById('opening').textContent"))
+        assert told and opened(b, name) == name + ": " + told, (name, told, opened(b, name))
+        # What was shown before stays.
+        assert b.run("return [gotrace.app.data.name, document.getElementById('start').hidden]") == ["packed.trace.gz", True]
     b.drop(("dropped", read(traces.path("v1.trace"))))
     assert opened(b, "dropped") == ""
     b.frame()
     assert b.run(PICTURE) == pictures["v1.trace"]
+
+
+def check_asking(b, traces):
+    """What the panel asks is answered although another file is opened, and refused, at that moment."""
+    b.choose("#file", traces.path("task.trace"))
+    assert opened(b, "task.trace") == ""
+    b.drop(("none.trace", b"no trace"), first="window.spent = document.createElement('div'); gotrace.app.panels.fillSpent(window.spent, gotrace.app.data.files[0], '12');")
+    b.wait_for("window.spent.textContent.includes('60.000 ms')", 20)
+    assert opened(b, "none.trace").startswith("none.trace: ")
 
 
 def search(b, text):
@@ -172,19 +185,6 @@ def check_parts(b, traces):
     assert "not known" not in b.run("return document.getElementById('findings').textContent")
 
 
-def many_messages(generations=12, messages=2000, alike=False):
-    """A trace that hardly shrinks, unless its messages are alike: generations of a millisecond, each with so many random ones."""
-    made, random_text = made_trace.Generations(), random.Random(1)
-    for number in range(generations):
-        t, at = made_trace.Trace(), 1000000 * number
-        t.event(1, at, made_trace.PROC_STATUS, 0, 1)
-        t.event(1, at + 1, made_trace.GO_STATUS, 1, 1, made_trace.RUNNING)
-        for i in range(messages):
-            t.event(1, at + 800000 // messages * (i + 1), made_trace.LOG, 0, t.string("message"), t.string("%0200x" % (i if alike else random_text.getrandbits(800))), t.stack("main.main"))
-        made.append(t)
-    return made
-
-
 def check_time_left(b, traces):
     """While a trace is read, the page tells how long the rest will take, by a clock that here runs a thousand times as fast,
     and shows how many goroutines were running and runnable in what has been read."""
@@ -212,7 +212,7 @@ def check_time_left(b, traces):
 
 def check_cut(b, traces):
     """A page has as many whole generations of a trace that is too large as fit, and says how to see all."""
-    traces.write("large.trace", many_messages().data())
+    traces.write("large.trace", made_trace.many_messages().data())
     size, page = os.path.getsize(traces.path("large.trace")), traces.path("cut.html")
     for limit, all_there in (2 << 20, False), (3 << 20, False), (20 << 20, True):
         told = tool("view", "--size", str(limit), "-o", page, traces.path("large.trace"))[1]
@@ -233,7 +233,7 @@ def check_cut(b, traces):
         # What it suggests is enough.
         assert tool("view", "--size", parts[3] + "M", "-o", page, traces.path("large.trace"))[1] == ""
     # One that shrinks more than most is in the page.
-    traces.write("alike.trace", many_messages(12, 3900, alike=True).data())
+    traces.write("alike.trace", made_trace.many_messages(12, 3900, alike=True).data())
     assert os.path.getsize(traces.path("alike.trace")) > 8 << 20
     assert tool("view", "--size", "2M", "-o", page, traces.path("alike.trace"))[1] == ""
     b.open("file://" + page)
@@ -243,7 +243,7 @@ def check_cut(b, traces):
     assert "at least 2M" in tool("view", "--size", "100K", "-o", page, traces.path("large.trace"), status=1)[1]
     tool("view", "--size", "1M", "--pictures", "-o", page, traces.path("large.trace"), status=2)
     os.remove(page)
-    traces.write("one.trace", many_messages(1, 24000).data())
+    traces.write("one.trace", made_trace.many_messages(1, 24000).data())
     assert "its first generation" in tool("view", "--size", "2M", "-o", page, traces.path("one.trace"), status=1)[1] and not os.path.exists(page)
 
 
@@ -280,6 +280,7 @@ def main():
         for kind in browsers:
             with kind(1280, 800) as b:
                 check_opening(b, traces)
+                check_asking(b, traces)
                 check_findings(b, traces)
                 check_search(b, traces)
                 check_slow_search(b, traces)

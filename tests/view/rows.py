@@ -245,6 +245,15 @@ def check_compared_times(b, page):
         assert (length < 8 and high == length or length >= 8 and 2 ** (high // 4 - 1) * (high % 4 + 4) <= length < 2 ** ((high + 1) // 4 - 1) * ((high + 1) % 4 + 4)), (length, high)
     b.run(link % "no comparison" + ".click()")
     b.wait_for("!document.querySelector('#panel select')")
+    # Escape forgets the time to compare with, and a selected time a mark.
+    b.run(link % "compare with another time" + ".click()")
+    b.wait_for(link % "now select the other time")
+    b.run("gotrace.app.canvas.focus()")
+    b.keys("Escape")
+    assert b.run("const {range, compared} = gotrace.app.view; return [range, compared]") == [None, None]
+    b.run("gotrace.app.selectMark(gotrace.app.model.marks[0]); gotrace.app.setRange(arguments[0], arguments[1])", begin, middle)
+    b.wait_for(link % "compare with another time")
+    assert b.run("return gotrace.app.view.mark") is None and "&m=" not in b.run("return gotrace.app.fragment()")
 
 
 def check_labels(b, page):

@@ -61,7 +61,7 @@ class App {
     document.title = data.name + " - gotrace view";
     name.title = data.name, name.textContent = data.several ? data.files.length + " traces" : data.name;
     const facts = document.getElementById("facts");
-    facts.title = facts.textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "") + (data.apart ? ". " + data.apart : "");
+    facts.title = facts.textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
     if (data.filtered) this.fitChosen();
@@ -162,7 +162,7 @@ class App {
   setRange(from, to) {
     const [a, b] = [from, to].map((time) => Math.max(this.data.begin, Math.min(time, this.data.end)));
     this.panels.asked?.abort();
-    this.view.range = {from: a, to: b}, this.view.selected = null;
+    this.view.range = {from: a, to: b}, this.view.selected = this.view.mark = null;
     this.panels.showRange(this.view.range);
     this.changed();
   }
@@ -657,7 +657,7 @@ class App {
       h: () => this.hideIdle(!this.view.hideIdle), t: () => this.setTheme(!this.dark), "?": () => document.getElementById("help").showModal(),
       1: () => this.open("timeline"), 2: () => this.open("summary"), 3: () => this.open("flame"),
       "/": () => { event.preventDefault(); document.getElementById("search").focus(); },
-      Enter: () => this.nextResult(), Escape: () => (this.results ? this.endSearch() : (this.view.range = null, this.select(null))),
+      Enter: () => this.nextResult(), Escape: () => (this.results ? this.endSearch() : (this.view.compared = null, this.select(null))),
     };
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action && !event.target.matches?.("input, select")) {
