@@ -39,6 +39,7 @@ def random_command(dice):
         ["path", "--go", str(dice.randrange(60))],
         ["path", "--task", dice.choice(("work", "request", "task", "other")), "--json"],
         ["view", "--data"],
+        ["view", "--lengths", "%d-%d" % (dice.randrange(10 ** 6), dice.randrange(10 ** 10))],
     ))
 
 

@@ -152,6 +152,10 @@ const option options[] = {
      NULL, set_bytes, SETTING(size), 0},
     {"--data", "not the page, but what its reader makes of the trace: slices, then tables as JSON; for tests", NULL,
      set_flag, SETTING(data), 0},
+    {"--lengths FROM-TO",
+     "not the page, but how long what begins between these two times lasts, by state, task and region, as JSON; in "
+     "nanoseconds; for the page",
+     NULL, set_text, SETTING(lengths), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -499,8 +503,9 @@ const command commands[] = {
          "  gotrace view server.trace client.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options =
-         PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--partial,--lenient",
+     .options = PART
+     "," FILTER
+     ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--lengths FROM-TO,--partial,--lenient",
      .files = MANY,
      .run_all = command_view},
 #if !IN_BROWSER
