@@ -258,7 +258,7 @@ def check_labels(b, page):
     b.open_page(page)
     number, y = b.run("""const {app} = gotrace, {painter, model} = app;
       app.reveal(model.rows.find((row) => row.kind === 2 && row.begin <= row.end).number), painter.draw();
-      const line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 10);
+      const line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 4);
       return [line.row.number, painter.lineMiddle(line)]""")
     b.mouse((60, y), "down", "up")
     b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length")
