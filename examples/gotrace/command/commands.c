@@ -464,6 +464,18 @@ const command commands[] = {
      .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--index INDEX,--partial,--lenient",
      .needs = "--task TASK,--go ID",
      .run = command_path},
+    {.name = "waits",
+     .arguments = "[--to TIME] FILE",
+     .summary = "what each goroutine does at the end, or at a moment",
+     .help =
+         "Prints what each goroutine does at the end of the trace, or at the moment of --to: for how long it has done "
+         "it, in which function of the program, and, of a lock in a trace of gotrace record, which thread has it and "
+         "where that took it. Goroutines that do the same are one line, that of the first. A deadlock comes first: "
+         "goroutines each of which waits for a lock that the next one has.\n\n"
+         "  gotrace waits server.trace\n"
+         "  gotrace waits --to 3.466s server.trace",
+     .options = PART ",--json,-o OUT,--partial,--lenient",
+     .run = command_waits},
     {.name = "view",
      .arguments = "[-o OUT|--open] FILE...",
      .summary = "a page that shows it, for any browser",
