@@ -305,6 +305,41 @@ test_killed() {
   tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
 }
 
+# A program that hangs can be asked what it waits for; and its trace says it, after SIGKILL.
+test_control() {
+  local pid='' tries=0 recorder ask="$tool ctl"
+  compile "${CC-cc}" tests/record/deadlock.c "$work/deadlock"
+  "$tool" record --outside -q -o "$work/deadlock.trace" "$work/deadlock" &
+  recorder=$!
+  servers+=("$recorder")
+  until [ "$pid" ] && $ask "$pid" waits --json >"$work/said" 2>&1 && grep -q '"deadlock": \[[0-9]*, [0-9]*\]' "$work/said"; do
+    [ $((tries += 1)) -lt 100 ] || { cat "$work/said"; fail "control: no deadlock"; }
+    pid=$(pgrep -x -P "$recorder" deadlock || true)
+    sleep 0.1
+  done
+  servers+=("$pid")
+  sleep 0.2
+  $ask "$pid" waits >"$work/waits"
+  grep -q '^deadlock: goroutine [0-9]* (one) waits in take_second (deadlock.c:[0-9]*) for a lock that goroutine [0-9]* took in take_second' "$work/waits" ||
+    { cat "$work/waits"; fail "control: waits"; }
+  grep -q '^ *1 *[0-9.]* m\?s *[0-9]* *mutex *two, in take_first (.*); goroutine [0-9]* has it, taken in take_first' "$work/waits" ||
+    { cat "$work/waits"; fail "control: a wait of less than a millisecond"; }
+  $ask "$pid" stats >"$work/said"
+  grep -q '^threads      3$' "$work/said" || { cat "$work/said"; fail "control: stats"; }
+  $ask "$pid" snapshot -o "$work/snapshot.trace"
+  "$tool" check "$work/snapshot.trace" >/dev/null || fail "control: snapshot"
+  ! $ask "$pid" snapshot >"$work/said" 2>&1 || fail "control: a snapshot to nowhere"
+  ! $ask $$ waits >"$work/said" 2>&1 || fail "control: of a process that is not recorded"
+  grep -q "process $$ is not recorded by gotrace record --outside" "$work/said" || fail "control: $(cat "$work/said")"
+  if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    ! setpriv --reuid 65534 --clear-groups -- $ask "$pid" stats >"$work/said" 2>&1 || fail "control: by another user"
+  fi
+  kill -9 "$pid"
+  wait "$recorder" || true
+  "$tool" info "$work/deadlock.trace" >"$work/said"
+  grep -q '^1\. deadlock: ' "$work/said" || { cat "$work/said"; fail "control: after SIGKILL"; }
+}
+
 test_ends() {
   local way plain traced compiler options
   for compiler in "${CC-cc}" musl-gcc; do

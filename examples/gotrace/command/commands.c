@@ -258,6 +258,21 @@ const command commands[] = {
      .files = MANY,
      .program = true,
      .run_all = command_record},
+    {.name = "ctl",
+     .arguments = "PID waits|snapshot|stats [-o OUT]",
+     .summary = "asks about a program that is recorded now",
+     .help =
+         "PID is the process id of a program that gotrace record --outside records. The program goes on meanwhile; its "
+         "recorder answers, also if the program hangs. Only the same user and root may ask.\n\n"
+         "waits: what each thread does or waits for, for how long and where; which thread has a mutex, and where that "
+         "took it; a deadlock first. As gotrace waits of the trace.\n\n"
+         "snapshot: the trace so far, to OUT.\n\n"
+         "stats: numbers of events and threads, memory, what has been lost.\n\n"
+         "  gotrace record --outside server &\n"
+         "  gotrace ctl $(pidof server) waits",
+     .options = "-o OUT,--json",
+     .files = 2,
+     .run_all = command_ctl},
 #endif
     {.name = "info",
      .arguments = "[OPTIONS] FILE...",
