@@ -271,7 +271,7 @@ const command commands[] = {
          "  gotrace record --outside server &\n"
          "  gotrace ctl $(pidof server) waits",
      .options = "-o OUT,--json",
-     .files = 2,
+     .files = MANY,
      .run_all = command_ctl},
 #endif
     {.name = "info",

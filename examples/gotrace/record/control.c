@@ -208,7 +208,7 @@ int command_ctl(char **words, int count, const settings *set) {
   answer a;
   output out;
   int file, named;
-  (void)count;
+  if (count != 2) usage("ctl takes a process id, and one of waits, snapshot and stats");
   if (*end || process <= 0) usage("'%s' is no process id", words[0]);
   if (strcmp(words[1], "stats") == 0) {
     ask(process, ASK_STATS, &a);
