@@ -39,6 +39,8 @@ def random_command(dice):
         ["path", "--go", str(dice.randrange(60))],
         ["path", "--task", dice.choice(("work", "request", "task", "other")), "--json"],
         ["view", "--data"],
+        ["info", *dice.choice(((), ("--json",), ("--json", "--details"), ("--csv",)))],
+        ["info", "--json", "--details"],
     ))
 
 
@@ -75,15 +77,18 @@ def compare(tool, dice, trace, index, parts):
 
 
 def refuse(tool, dice, trace, index):
-    """Damage is found, and does not change what is printed."""
+    """Damage in the head or in the last moment, with which the part begins, is found, and does not change what is printed."""
     good = open(index, "rb").read()
-    part = ["dump", "--from", "1", "--index", index, trace]
+    moments = Index(good)
+    part = ["dump", "--from", str(moments.moments[-1].time + 1), "--index", index, trace]
     wanted = run(tool, *part)
     check(wanted[2] == b"", trace, "said", wanted[2])
+    last = len(good) - moments.moments[-1].size  # other moments are not read
     for _ in range(20):
         data = bytearray(good)
         if dice.randrange(3):
-            data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+            at = dice.choice((dice.randrange(moments.begin), dice.randrange(last, len(good))))
+            data[at] ^= 1 << dice.randrange(8)
         else:
             del data[dice.randrange(len(data)):]
         open(index, "wb").write(data)
@@ -122,24 +127,65 @@ def skips(tool, directory):
 
 
 def forge(tool, dice, trace, index):
-    """An index that is damaged before it gets its hash is refused, or gives something wrong, but no crash."""
+    """An index that is damaged before it gets its hashes is refused, or gives something wrong, but no crash."""
     good = open(index, "rb").read()
-    for size in range(10, 0, -1):  # of the hash, in base 128
-        if made_trace.number(stable_hash(good[:-size])) == good[-size:]:
-            break
-    else:
-        sys.exit("the hash of an index is not found")
-    head = good.index(b"\n") + 20
-    for _ in range(100):
-        data = bytearray(good[:-size])
+    check(Index(good).data() == good, "an index is not understood")
+    for _ in range(200):
+        forged = Index(good)
         for _ in range(dice.choice((1, 1, 2, 5))):
-            data[dice.randrange(head, len(data))] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
+            of = dice.choice(forged.moments).contents if dice.randrange(6) else forged.numbers
+            of[dice.randrange(len(of))] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
         with open(index, "wb") as file:
-            file.write(data + made_trace.number(stable_hash(data)))
+            file.write(forged.data())
         status, _, said = run(tool, *random_command(dice), "--from", str(dice.randrange(1, 400000)), "--index", index, trace)
         check(status in (0, 1) and b"Sanitizer" not in said and b"runtime error" not in said, "a forged index: status", status, said)
     with open(index, "wb") as file:
         file.write(good)
+
+
+class Moment:
+    def __init__(self, time, sizes):
+        self.time, self.sizes, self.size = time, sizes, sum(sizes)
+
+
+class Index:
+    """An index in parts: see index.h. `begin`: where the contents of its moments begin. `numbers`: the head's first ones."""
+
+    def __init__(self, data):
+        self.line = data[:data.index(b"\n") + 1]
+        self.at, self.all = len(self.line), data
+        size, self.hash = self.take(), self.take()
+        self.begin = self.at + size
+        self.numbers = [self.take() for _ in range(3)]
+        self.moments = []
+        for _ in range(self.take()):
+            self.moments.append(Moment(self.take(), [self.take() for _ in range(CONTENTS)]))
+            self.take()
+        check(self.at == self.begin, "the head of an index is not understood")
+        for moment in self.moments:
+            moment.contents = bytearray(data[self.at:self.at + moment.size])
+            self.at += moment.size
+
+    def take(self):
+        value = shift = 0
+        while True:
+            byte = self.all[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def data(self):
+        number = made_trace.number
+        head = b"".join(map(number, [*self.numbers, len(self.moments)]))
+        for m in self.moments:
+            head += b"".join(map(number, [m.time, *m.sizes, stable_hash(m.contents)]))
+        contents = b"".join(bytes(m.contents) for m in self.moments)
+        return self.line + number(len(head)) + number(stable_hash(head)) + head + contents
+
+
+CONTENTS = 3  # of a moment: see index_contents in index.h
 
 
 def stable_hash(data):

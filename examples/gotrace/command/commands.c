@@ -291,7 +291,7 @@ const command commands[] = {
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/report/tables.h.",
-     .options = PART "," FILTER ",--brief,--histogram,--json,--csv,--details,--lenient,--jobs N",
+     .options = PART "," FILTER ",--index INDEX,--brief,--histogram,--json,--csv,--details,--lenient,--jobs N",
      .files = MANY,
      .run = command_info},
     {.name = "diff",
@@ -334,7 +334,8 @@ const command commands[] = {
      .summary = "lets --from begin in the middle of a large trace",
      .help =
          "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, dump, profile, path, view, and export --perfetto and --chrome then begin at the "
+         "its size. With --from TIME, info, dump, profile, path, view, and export --perfetto and --chrome then begin "
+         "at the "
          "last of them before TIME, and show the same as without an index. They read the whole beginning all the "
          "same if a filter or --lenient is given, if path has a task's number, and, except for dump, if "
          "gotrace record wrote the trace or a task in it ends twice. The other commands always do.\n\n"

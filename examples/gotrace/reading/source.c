@@ -271,7 +271,7 @@ void source_first(source *s, const gotrace_event *e) {
 
 /* Begins at an index, with its world, if that serves the consumer. A filter needs to have met all before. */
 static bool begin_later(source *s) {
-  const consumer *to = s->to;
+  consumer *to = s->to;
   const filter *const filters[] = {to->filter, to->own[0], to->own[1]};
   bool may = to->later && !s->in->lenient;
   const uint8_t *saved;
@@ -281,8 +281,8 @@ static bool begin_later(source *s) {
     if (s->index) fail("--index goes neither with filters nor with what needs all that is before the part");
     return false;
   }
-  if (!index_begin(s->in, s->index, s->from, &saved, &size)) return false;
-  if (world_load(&s->w, saved, size)) return true;
+  if (!index_begin(s->in, s->index, s->from, to->as_go ? INDEX_SUMMARY : INDEX_WORLD, &saved, &size)) return false;
+  if (to->as_go ? to->load(to, saved, size) : world_load(&s->w, saved, size)) return true;
   index_refuse(s->in, s->index);
   world_free(&s->w);
   memset(&s->w, 0, sizeof s->w);

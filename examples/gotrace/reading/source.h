@@ -29,9 +29,11 @@ typedef struct consumer {
   bool history;   /* needs the world's `history` */
   filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
-  bool later;     /* needs of what is before the part only the world (not `as_go`), so reading may begin at an index */
-  bool early;     /* needs nothing that the trace tells too late */
-  bool told;      /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
+  bool later;     /* reading may begin at an index: what is before the part is needed only for the world, and `load` */
+  /* With `as_go`: makes the world and what the consumer knows from what an index has for it; false: it does not fit. */
+  bool (*load)(struct consumer *, const uint8_t *data, size_t size);
+  bool early; /* needs nothing that the trace tells too late */
+  bool told;  /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
   /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
