@@ -23,9 +23,28 @@ def run(tool, *words):
     return done.returncode, done.stdout, done.stderr
 
 
+TABLES = "TABLES"  # stands for a new directory
+
+
+def outcome(tool, *words):
+    """The same, and the tables that it writes."""
+    if TABLES not in words:
+        return run(tool, *words)
+    with tempfile.TemporaryDirectory() as directory:
+        made = os.path.join(directory, "tables")
+        done = run(tool, *(made if word == TABLES else word for word in words))
+        files = {name: open(os.path.join(made, name), "rb").read() for name in os.listdir(made)} if os.path.exists(made) else {}
+        return done + (files,)
+
+
 def check(condition, *words):
     if not condition:
         sys.exit(" ".join(str(word) for word in words))
+
+
+# One command of each kind that takes --index.
+EACH = (["info"], ["cut"], ["profile", "--sync", "--folded"], ["path", "--go", "7"], ["view", "--data"], ["export", "--perfetto"],
+        ["export", "--chrome"], ["export", "--tables", TABLES])
 
 
 def random_command(dice):
@@ -36,6 +55,8 @@ def random_command(dice):
         ["profile", kind],
         ["export", "--perfetto"],
         ["export", "--chrome"],
+        ["export", "--tables", TABLES],
+        ["cut"],
         ["path", "--go", str(dice.randrange(60))],
         ["path", "--task", dice.choice(("work", "request", "task", "other")), "--json"],
         ["view", "--data"],
@@ -70,8 +91,8 @@ def compare(tool, dice, trace, index, parts):
         found = run(tool, "dump", *part, "--index", index, bare)
         check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
         part = random_command(dice) + [word for word in part if word != "--json"]
-        wanted = run(tool, *part, bare)
-        found = run(tool, *part, "--index", index, bare)
+        wanted = outcome(tool, *part, bare)
+        found = outcome(tool, *part, "--index", index, bare)
         check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
     return True
 
@@ -115,15 +136,21 @@ def skips(tool, directory):
     data = bytearray(made.data())
     open(path, "wb").write(data)
     check(run(tool, "index", "--index", index, path)[0] == 0, "a made trace has no index")
-    part = ["dump", "--from", "35ms", path]
-    wanted = run(tool, *part)
-    check(wanted[1].count(b"of generation 3") > 3000 and not wanted[2], "a part of a made trace:", wanted[2])
+    parts = [[*command, "--from", "35ms", path] for command in [["dump"], *EACH]]
+    wanted = [outcome(tool, *part) for part in parts]
+    check(wanted[0][1].count(b"of generation 3") > 3000, "a part of a made trace:", wanted[0][2])
     at = len(data) // 4
     check(65536 < at < len(data) - 65536, "the made trace is too small:", len(data))
     data[at:at + 1000] = b"\xff" * 1000
     open(path, "wb").write(data)
-    check(run(tool, *part)[1] != wanted[1], "a broken trace is read without an index")
-    check(run(tool, *part, "--index", index) == wanted, "the beginning is read although there is an index")
+    beside = path + ".gtx"
+    for part, good in zip(parts, wanted):
+        check(good[0] == 0 and not good[2], *part, "fails:", good[2])
+        check(outcome(tool, *part)[0], *part, "is not read from its beginning without an index")
+        check(outcome(tool, *part, "--index", index) == good, *part, "reads the beginning although there is an index")
+        os.rename(index, beside)
+        check(outcome(tool, *part) == good, *part, "does not use the index beside the trace")
+        os.rename(beside, index)
 
 
 def forge(tool, dice, trace, index):
@@ -133,11 +160,11 @@ def forge(tool, dice, trace, index):
     for _ in range(200):
         forged = Index(good)
         for _ in range(dice.choice((1, 1, 2, 5))):
-            of = dice.choice(forged.moments).contents if dice.randrange(6) else forged.numbers
+            of = dice.choice((dice.choice(forged.moments).contents,) * 6 + (forged.numbers, forged.facts))
             of[dice.randrange(len(of))] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
         with open(index, "wb") as file:
             file.write(forged.data())
-        status, _, said = run(tool, *random_command(dice), "--from", str(dice.randrange(1, 400000)), "--index", index, trace)
+        status, _, said = outcome(tool, *random_command(dice), "--from", str(dice.randrange(1, 400000)), "--index", index, trace)[:3]
         check(status in (0, 1) and b"Sanitizer" not in said and b"runtime error" not in said, "a forged index: status", status, said)
     with open(index, "wb") as file:
         file.write(good)
@@ -161,7 +188,8 @@ class Index:
         for _ in range(self.take()):
             self.moments.append(Moment(self.take(), [self.take() for _ in range(CONTENTS)]))
             self.take()
-        check(self.at == self.begin, "the head of an index is not understood")
+        self.facts = bytearray(data[self.at:self.begin])
+        self.at = self.begin
         for moment in self.moments:
             moment.contents = bytearray(data[self.at:self.at + moment.size])
             self.at += moment.size
@@ -181,6 +209,7 @@ class Index:
         head = b"".join(map(number, [*self.numbers, len(self.moments)]))
         for m in self.moments:
             head += b"".join(map(number, [m.time, *m.sizes, stable_hash(m.contents)]))
+        head += self.facts
         contents = b"".join(bytes(m.contents) for m in self.moments)
         return self.line + number(len(head)) + number(stable_hash(head)) + head + contents
 

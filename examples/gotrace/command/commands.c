@@ -334,11 +334,9 @@ const command commands[] = {
      .summary = "lets --from begin in the middle of a large trace",
      .help =
          "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, info, dump, profile, path, view, and export --perfetto and --chrome then begin "
-         "at the "
-         "last of them before TIME, and show the same as without an index. They read the whole beginning all the "
-         "same if a filter or --lenient is given, if path has a task's number, and, except for dump, if "
-         "gotrace record wrote the trace or a task in it ends twice. The other commands always do.\n\n"
+         "its size. With --from TIME, all commands then begin at the last of them before TIME, and "
+         "show the same as without an index. They read the whole beginning all the same if a filter or --lenient is "
+         "given, if path has a task's number, and, except for dump, if a task in the trace ends twice.\n\n"
          "If the trace's size, its first or its last 64 KiB change afterwards, the index is refused. A change in "
          "between is not noticed: then make the index anew.\n\n"
          "  gotrace index app.trace\n"
@@ -363,7 +361,7 @@ const command commands[] = {
          "the part. If no kept goroutine runs when a collection ends, a goroutine is added that ends it.\n\n"
          "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it.",
      .result = "a trace",
-     .options = PART "," FILTER ",-o OUT,--partial",
+     .options = PART "," FILTER ",--index INDEX,-o OUT,--partial",
      .needs = PART "," FILTER,
      .run = command_convert},
     {.name = "convert",

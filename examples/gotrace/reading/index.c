@@ -125,9 +125,9 @@ static gotrace_result make_moments(indexing *x, input *in) {
   gotrace_event e;
   gotrace_result result;
   x->has = 1 << INDEX_SNAPSHOT | 1 << INDEX_WORLD | 1 << INDEX_SUMMARY;
-  x->c = (consumer){.begin = nothing, .take = take, .end = nothing, .statuses = true, .history = true, .early = true};
+  x->c = (consumer){.begin = nothing, .take = take, .end = nothing, .statuses = true};
+  x->c.history = x->c.modules = x->c.early = true;
   result = source_begin(s, in, &x->c, 0, INT64_MAX);
-  if (x->c.recorded) x->has = 1 << INDEX_SNAPSHOT; /* the names of its threads are told anywhere */
   x->sum.c.early = true;
   if (result == GOTRACE_OK) result = summary_begin(&x->sum, in, &whole);
   while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) {
@@ -152,6 +152,7 @@ static void put_head(bytes *to, const indexing *x, const uint8_t *data, size_t s
     for (j = 0; j < INDEX_CONTENTS; j++) put_number(&head, x->moments[i].sizes[j]);
     put_number(&head, x->moments[i].hash);
   }
+  source_put_facts(&head, &x->s);
   put_number(to, head.size);
   put_number(to, stable_hash(HASH_BEGIN, head.data, head.size));
   put_data(to, head.data, head.size);
@@ -195,64 +196,72 @@ int command_index(const char *path, const settings *set) {
 
 /* ----------------------------------------------------------------------------------------------------- reading ---- */
 
-/* Reads a part of a file; false: it is not there. */
-static bool load(bytes *to, int fd, uint64_t at, size_t size) {
+/* Appends a part of a file; false: it is not there. */
+static bool load(bytes *to, int fd, uint64_t at, uint64_t size) {
   ssize_t got = 1;
-  to->size = 0;
-  bytes_room(to, size);
-  while (to->size < size && (got = pread(fd, to->data + to->size, size - to->size, (off_t)(at + to->size))) > 0)
+  for (bytes_room(to, (size_t)size); size && got > 0; size -= (uint64_t)got, at += (uint64_t)got) {
+    got = pread(fd, to->data + to->size, (size_t)size, (off_t)at);
+    if (got < 0) return false;
     to->size += (size_t)got;
-  return to->size == size;
+  }
+  return !size;
 }
 
 /* Whether the head, or the contents of a moment, are as they were written. */
-static bool is_sound(const bytes *of, uint64_t hash) { return stable_hash(HASH_BEGIN, of->data, of->size) == hash; }
+static bool is_sound(const uint8_t *data, size_t size, uint64_t hash) {
+  return stable_hash(HASH_BEGIN, data, size) == hash;
+}
 
 /* Reads the head, which ends at `*end` of the file. False: it is none, or is damaged. */
 static bool load_head(bytes *to, int fd, uint64_t file_size, uint64_t *end) {
   const size_t line = sizeof MAGIC - 1, most = line + 2 * GOTRACE_BYTES_PER_NUMBER;
   uint64_t size, hash;
   const uint8_t *at;
-  if (!load(to, fd, 0, file_size < most ? (size_t)file_size : most)) return false;
+  to->size = 0;
+  if (!load(to, fd, 0, file_size < most ? file_size : most)) return false;
   if (to->size < line || memcmp(to->data, MAGIC, line) != 0) return false;
   at = to->data + line;
   if (!take_number(&at, to->data + to->size, &size) || !take_number(&at, to->data + to->size, &hash)) return false;
   *end = (uint64_t)(at - to->data);
-  if (size > file_size - *end || !load(to, fd, *end, (size_t)size)) return false;
+  to->size = 0;
+  if (size > file_size - *end || !load(to, fd, *end, size)) return false;
   *end += size;
-  return is_sound(to, hash);
+  return is_sound(to->data, to->size, hash);
 }
 
 typedef struct found { /* a moment; all zero: there is none before the part */
   moment m;
-  uint64_t at;  /* offset of its contents */
+  uint64_t at;  /* offset of its contents in the file */
   unsigned has; /* bits of index_contents */
+  size_t facts; /* in in->index, these begin here, */
+  size_t head;  /* and the contents here */
 } found;
 
-/* Takes the moments from the head. False: the contents that follow it are not all there. */
-static bool take_moments(found *to, const uint8_t *at, const uint8_t *end, uint64_t offset, uint64_t file_size,
+/* Takes the moments from the head, and stops behind them. False: the contents that follow the head are not all there.
+ */
+static bool take_moments(found *to, const uint8_t **at, const uint8_t *end, uint64_t offset, uint64_t file_size,
                          int64_t from) {
   uint64_t count, has, size;
   unsigned i;
-  if (!take_number(&at, end, &has) || !take_number(&at, end, &count)) return false;
+  if (!take_number(at, end, &has) || !take_number(at, end, &count)) return false;
   to->has = (unsigned)has;
   for (; count; count--) {
     moment m;
     uint64_t begin = offset;
-    if (!take_number(&at, end, &m.time)) return false;
+    if (!take_number(at, end, &m.time)) return false;
     for (i = 0; i < INDEX_CONTENTS; i++) {
-      if (!take_number(&at, end, &size) || size > file_size - offset) return false;
+      if (!take_number(at, end, &size) || size > file_size - offset) return false;
       m.sizes[i] = (size_t)size;
       offset += size;
     }
-    if (!take_number(&at, end, &m.hash)) return false;
+    if (!take_number(at, end, &m.hash)) return false;
     if (m.time < (uint64_t)from) to->m = m, to->at = begin;
   }
-  return at == end && offset == file_size;
+  return offset == file_size;
 }
 
-/* Finds the last moment before `from`, and reads its contents into in->index. False: the file is not an index of this
- * trace, or is damaged. */
+/* Finds the last moment before `from`, and reads the head and its contents into in->index. False: the file is not an
+ * index of this trace, or is damaged. */
 static bool load_moment(found *to, input *in, int fd, uint64_t file_size, int64_t from) {
   size_t trace_size, whole = 0;
   const uint8_t *trace = input_bytes(in, &trace_size), *at, *end;
@@ -264,9 +273,12 @@ static bool load_moment(found *to, input *in, int fd, uint64_t file_size, int64_
   end = at + in->index.size;
   if (!take_number(&at, end, &size) || !take_number(&at, end, &hash)) return false;
   if (size != trace_size || hash != hash_of_ends(trace, trace_size)) return false;
-  if (!take_moments(to, at, end, offset, file_size, from)) return false;
+  if (!take_moments(to, &at, end, offset, file_size, from)) return false;
+  to->facts = (size_t)(at - in->index.data);
+  to->head = in->index.size;
   for (i = 0; i < INDEX_CONTENTS; i++) whole += to->m.sizes[i];
-  return load(&in->index, fd, to->at, whole) && (!whole || is_sound(&in->index, to->m.hash));
+  if (!whole) return true;
+  return load(&in->index, fd, to->at, whole) && is_sound(in->index.data + to->head, whole, to->m.hash);
 }
 
 /* Reports why an index is not used, once. */
@@ -295,24 +307,22 @@ static int open_index(const char *name, uint64_t *size) {
   return -1;
 }
 
-/* Uses the contents of a moment; false: not all that is needed is there, or it does not fit. */
-static bool begin_at(input *in, const found *at, const char *path, index_contents what, const uint8_t **saved,
-                     size_t *saved_size) {
-  const uint8_t *data = in->index.data;
+/* Uses a moment; false: not all that is needed is there, or it does not fit. */
+static bool begin_at(input *in, const found *at, const char *path, index_contents what, index_moment *to) {
+  const uint8_t *head = in->index.data, *saved = head + at->head;
   unsigned i;
   if (!at->m.sizes[INDEX_SNAPSHOT] || !(at->has & 1u << what)) return false;
-  in->snapshot = data;
+  in->snapshot = saved;
   in->snapshot_size = at->m.sizes[INDEX_SNAPSHOT];
-  for (i = 0; i < what; i++) data += at->m.sizes[i];
-  if (saved) *saved = data, *saved_size = at->m.sizes[what];
+  for (i = 0; i < what; i++) saved += at->m.sizes[i];
+  if (to) *to = (index_moment){head + at->facts, saved, at->head - at->facts, at->m.sizes[what]};
   if (input_decode(in, false) == GOTRACE_OK) return true;
   index_refuse(in, path);
   input_decode(in, false);
   return false;
 }
 
-bool index_begin(input *in, const char *path, int64_t from, index_contents what, const uint8_t **saved,
-                 size_t *saved_size) {
+bool index_begin(input *in, const char *path, int64_t from, index_contents what, index_moment *to) {
   char *name = index_path(in->path, path);
   size_t trace_size = 0;
   const uint8_t *trace = input_bytes(in, &trace_size);
@@ -321,7 +331,7 @@ bool index_begin(input *in, const char *path, int64_t from, index_contents what,
   found at;
   int fd = from > 0 && trace && !in->index_refused ? open_index(name, &size) : -1;
   if (fd >= 0) {
-    if (load_moment(&at, in, fd, size, from)) begun = begin_at(in, &at, path, what, saved, saved_size);
+    if (load_moment(&at, in, fd, size, from)) begun = begin_at(in, &at, path, what, to);
     else refuse(in, name, "is not an index of this trace");
     close(fd);
   } else if (path && from > 0 && !in->index_refused) {

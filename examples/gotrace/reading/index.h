@@ -21,13 +21,17 @@ typedef enum index_contents {
   INDEX_CONTENTS
 } index_contents;
 
+typedef struct index_moment { /* valid until the next index_begin(), or input_close() */
+  const uint8_t *facts, *saved;
+  size_t facts_size, saved_size;
+} index_moment;
+
 /* Lets decoding begin at the last moment before a part, with all events from `from` nanoseconds on still to come:
  * input_decode() does so from now on. The decoder stands there; call it after input_decode(). False: there is no
  * moment to begin at, and the decoder stands at the beginning. An index that does not fit the trace is reported.
- * `path`: of the index; NULL: that of the trace and ".gtx". `what`: contents that are needed, besides the snapshot;
- * `saved`: these. */
-bool index_begin(input *in, const char *path, int64_t from, index_contents what, const uint8_t **saved,
-                 size_t *saved_size);
+ * `path`: of the index; NULL: that of the trace and ".gtx". `what`: the contents that are needed, besides the snapshot.
+ * `to`: these, and what the index has of the whole trace; NULL: not wanted. */
+bool index_begin(input *in, const char *path, int64_t from, index_contents what, index_moment *to);
 
 /* Reports an index whose contents do not fit; the next input_decode() begins at the beginning. */
 void index_refuse(input *in, const char *path);

@@ -105,18 +105,28 @@ static void regions(saved *x, goroutine *g) {
   }
 }
 
+/* What the operations tell of a goroutine without changing what it does. */
+static void told_of_go(saved *x, goroutine *g) {
+  SAVED_STACK(x, g->stack);
+  SAVED_STACK(x, g->cause);
+  SAVED_TEXT(x, g->label);
+  if (SAVED_FLAG(x, g->is_new)) {
+    SAVED_STACK(x, g->made_at);
+    SAVED_NUMBER(x, g->maker);
+    SAVED_NUMBER(x, g->made);
+  }
+  regions(x, g);
+}
+
 static void fields_of_go(saved *x, goroutine *g) {
   SAVED_BELOW(x, g->status, GO_WAITING + 1);
   g->m = saved_thread(x, g->m);
   SAVED_NUMBER(x, g->since);
   SAVED_STACK(x, g->entry);
-  SAVED_STACK(x, g->stack);
-  SAVED_STACK(x, g->cause);
   SAVED_TEXT(x, g->reason);
-  SAVED_TEXT(x, g->label);
   SAVED_BELOW(x, g->stw, UINT8_MAX + 1);
   SAVED_FLAG(x, g->assist);
-  regions(x, g);
+  if (!x->w->as_go) told_of_go(x, g);
   if (!x->to) x->w->stw += g->stw;
   x->bad |= g->status == GO_NONE || (executes(g->status) && !g->m);
 }
@@ -209,11 +219,11 @@ static void counters(saved *x) {
 
 void saved_world(saved *x) {
   world *w = x->w;
+  if (!x->to) w->history = !w->as_go;
   threads_and_procs(x);
   goroutines(x);
   what_threads_run(x);
-  tasks(x);
-  counters(x);
+  if (!w->as_go) tasks(x), counters(x);
   SAVED_NUMBER(x, w->gomaxprocs);
   SAVED_BELOW(x, w->generation, UINT32_MAX);
   SAVED_FLAG(x, w->gc);

@@ -128,6 +128,10 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context);
 void source_take(source *s, const gotrace_event *e);
 void source_end(source *s); /* gives what is left at the end of the trace or of the part */
 
+/* After the whole trace was read by a consumer that wants modules, stores what a trace tells anywhere, for an index:
+ * these; whether `gotrace record` wrote it, and the names of its threads. */
+void source_put_facts(bytes *to, const source *s);
+
 /* Call it after source_run() has failed. Fails as part_read() does. */
 void source_broken(const source *s, const settings *set);
 

@@ -208,8 +208,7 @@ int command_dump(const char *path, const settings *set) {
   d.json = set->json;
   output_direct(&d.out);
   result = input_decode(&in, set->wire);
-  if (result == GOTRACE_OK && !selection.on && !set->wire)
-    index_begin(&in, set->index, from, INDEX_SNAPSHOT, NULL, NULL);
+  if (result == GOTRACE_OK && !selection.on && !set->wire) index_begin(&in, set->index, from, INDEX_SNAPSHOT, NULL);
   d.decoder = in.decoder;
   gotrace_decoder_get_info(in.decoder, &info);
   d.format = (gotrace_format)info.format;
