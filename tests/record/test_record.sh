@@ -126,6 +126,21 @@ test_waits_musl() {
   waits_in "$work/waits" --format 1.22 --stacks=frame-pointers
 }
 
+# HOLDERS_ROUNDS: how many
+test_holders() {
+  local compiler options program="$work/holders"
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || skip "$compiler"
+    compile "$compiler" tests/record/holders.c "$program"
+    for options in "" --outside; do
+      [ ! "$options" ] || [ "$compiler" != musl-gcc ] || continue
+      "$tool" record -q -o "$work/holders.trace" $options "$program" "${HOLDERS_ROUNDS-1000}" >"$work/holders.out" ||
+        fail "holders: status $?"
+      tests/record/holders.py "$tool" "$work/holders.trace" "$work/holders.out" || fail "holders, $compiler $options"
+    done
+  done
+}
+
 test_stacks() {
   local compiler way options
   for compiler in "${CC-cc}" musl-gcc; do

@@ -223,7 +223,8 @@ const command commands[] = {
      .help =
          "Runs COMMAND with a library preloaded that writes its trace, to COMMAND.PID.trace: threads with their "
          "creators; locks, condition variables, semaphores, barriers, joins; sleeps; poll, select and epoll; network "
-         "and pipes; system calls. A wait shows which thread of the program ended it. The program's output, exit "
+         "and pipes; system calls. A wait shows which thread of the program ended it, and a wait for a mutex also who "
+         "had it, and where that thread took it. The program's output, exit "
          "status and signals are "
          "unchanged. Afterwards a summary is printed on standard error.\n\n"
          "  gotrace record xz -T2 -k file\n"

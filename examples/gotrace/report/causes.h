@@ -31,7 +31,7 @@ typedef struct holder_sum { /* parts of waits of a class in a place, through a h
   histogram parts;
   activity did;      /* what the holders did in that time */
   uint64_t id;       /* the holder of the longest part */
-  uint32_t taken;    /* stack where that one waited for the lock; 0: did not */
+  uint32_t taken;    /* as in part_of_wait */
   uint32_t released; /* and where it released it, or ended the wait */
   bool several;      /* goroutines were holders */
 } holder_sum;
@@ -88,8 +88,9 @@ typedef struct causes {
   map wait_sums, holder_sums, stops, gos, stuck, task_kinds;
   map tasks;   /* struct open_task, by id; NULL: it has ended */
   map stopped; /* int64_t by 1 + name: running time of goroutines while the world was stopped */
-  /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack). */
-  side_array lives, open, stop_stacks;
+  /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack); struct
+   * told_holder of the lock that it waits for, or is about to. */
+  side_array lives, open, stop_stacks, told;
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
   /* Procs that are idle while goroutines are ready to run. */
   side_array procs;                  /* struct proc_use, by proc */

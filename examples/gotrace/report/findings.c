@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#define DEADLOCK_WEIGHT 1000
+#define SHOWN_DEADLOCKED 3   /* goroutines of a deadlock */
 #define LOCK_SHARE 0.1       /* of the duration: how long goroutines waited for one holder's lock, in sum */
 #define LOCK_TIME 100000     /* nanoseconds, such a wait on average */
 #define HOT_LOCK_SHARE 0.5   /* the same as LOCK_SHARE, for shorter waits */
@@ -101,13 +103,16 @@ static void find_lock(causes *c, diagnosis *found) {
     h->count += s->parts.count;
     activity_merge(&h->did, &s->did);
     if (made || s->parts.total > h->most->parts.total) h->most = s;
-    if (!worst || h->total > worst->total) worst = h;
+  }
+  for (i = 0; i < all.count; i++) {
+    held *h = all.values[i];
+    if (h->count >= LOCK_WAITS && (!worst || h->total > worst->total)) worst = h;
   }
   if (worst) {
     double share = share_of((int64_t)worst->total, c);
     bool is_long = worst->total / worst->count >= LOCK_TIME;
-    bool counts = worst->total >= LOCK_SUM && worst->count >= LOCK_WAITS;
-    finding *f = counts && share >= (is_long ? LOCK_SHARE : HOT_LOCK_SHARE) ? add(found, "lock", share) : NULL;
+    finding *f =
+        worst->total >= LOCK_SUM && share >= (is_long ? LOCK_SHARE : HOT_LOCK_SHARE) ? add(found, "lock", share) : NULL;
     if (f) {
       name_room a, b, line;
       const holder_sum *most = worst->most;
@@ -128,6 +133,57 @@ static void find_lock(causes *c, diagnosis *found) {
     }
   }
   map_free(&all);
+}
+
+/* --------------------------------------------------------------------------------------------------- deadlocks ---- */
+
+/* Who has the lock that a goroutine waits for at the end, if that is told and cannot have changed; NULL: not so. */
+static told_holder holder_at_end(causes *c, const goroutine *g) {
+  told_holder told = *SIDE(told_holder, &c->told, g->number);
+  wait_class is = g->status == GO_WAITING ? wait_class_of(&c->waits, g->stack, g->reason) : WAIT_UNKNOWN_CLASS;
+  if (!told.g || !wait_is(is, WAIT_LOCK) || may_have_handed_on(&c->holders, told.g, (class_at){is, g->stack}, g->since))
+    told.g = NULL;
+  return told;
+}
+
+static void put_deadlocked(causes *c, finding *f, const goroutine *g, told_holder told) {
+  name_room name, place, line, taken, where;
+  char who[32];
+  size_t used = strlen(f->text);
+  snprintf(who, sizeof who, "goroutine %llu", (ull)told.g->id);
+  snprintf(f->text + used, sizeof f->text - used, "%sgoroutine %llu (%s) waits in %s%s for a lock that %s took in %s%s",
+           used ? "; " : "deadlock: ", (ull)g->id, named(name_of(g), &name),
+           named(place_of(&c->waits, g->stack, g), &place), line_of(c, "", g->stack, &line), told.g == g ? "it" : who,
+           named(own_function(&c->waits, told.taken), &taken), line_of(c, "", told.taken, &where));
+}
+
+/* Goroutines each of which waits for a lock that the next one has. A search ends where an earlier one has been. */
+static void find_deadlock(causes *c, diagnosis *found) {
+  side_array visits = {0}; /* uint32_t by goroutine: the search that has met it; 0: none */
+  goroutine *first, *g = NULL, *of;
+  uint32_t search = 0, *visit = NULL;
+  finding *f;
+  unsigned count = 0;
+  for (first = c->s.w.live; first; first = first->next) {
+    search++;
+    for (g = first; g && !*(visit = SIDE(uint32_t, &visits, g->number)); g = holder_at_end(c, g).g) *visit = search;
+    if (g && *visit == search) break;
+  }
+  if (!first || !(f = add(found, "deadlock", DEADLOCK_WEIGHT))) return;
+  first = g;
+  for (of = holder_at_end(c, g).g; of != first; of = holder_at_end(c, of).g)
+    if (of->id < g->id) g = of;
+  of = g;
+  do {
+    told_holder told = holder_at_end(c, of);
+    if (count++ < SHOWN_DEADLOCKED) put_deadlocked(c, f, of, told);
+    of = told.g;
+  } while (of != g);
+  if (count > SHOWN_DEADLOCKED) {
+    size_t used = strlen(f->text);
+    snprintf(f->text + used, sizeof f->text - used, "; and so on, %u goroutines in all", count);
+  }
+  snprintf(f->look, sizeof f->look, "path --go %llu", (ull)g->id);
 }
 
 /* ------------------------------------------------------------------------------------------ goroutines that stay ----
@@ -308,7 +364,8 @@ static void find_collector(const causes *c, const summary *sum, diagnosis *found
 void find_findings(causes *c, const summary *sum) {
   diagnosis *found = &c->found;
   if (sum->selection.on || c->end <= c->begin) return; /* not of some goroutines, of which too much is unknown */
-  find_collector(c, sum, found);                       /* before its pauses */
+  find_deadlock(c, found);
+  find_collector(c, sum, found); /* before its pauses */
   find_lock(c, found);
   find_stuck(c, found);
   find_receiver(c, found);

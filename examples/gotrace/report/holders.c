@@ -2,6 +2,7 @@
 
 #include "holders.h"
 
+#include "../record/board.h"
 #include "groups.h"
 
 #include <stdlib.h>
@@ -176,6 +177,17 @@ void add_activity(holders *h, goroutine *g, int64_t begin, int64_t end, activity
 
 /* -------------------------------------------------------------------------------------------------- hand-overs ---- */
 
+void take_told_holder(side_array *told, world *w, const op *o) {
+  const goroutine *g = o->m ? o->m->g : NULL;
+  pool_text text = pool_text_of(o->value);
+  uint64_t id = 0;
+  size_t i;
+  if (!g || !pool_text_is(o->name, RECORD_HOLDER)) return;
+  for (i = 0; i < text.size && text.data[i] >= '0' && text.data[i] <= '9'; i++)
+    id = id * 10 + (uint64_t)(text.data[i] - '0');
+  *SIDE(told_holder, told, g->number) = (told_holder){find_go(w, id), o->stack};
+}
+
 /* The goroutine's last wait that ended between the two times and by which it may have got what it releases in a stack;
  * NULL: none. */
 static const spell *last_wait(holders *h, class_at wait, const goroutine *g, int64_t begin, int64_t end,
@@ -190,7 +202,21 @@ static const spell *last_wait(holders *h, class_at wait, const goroutine *g, int
   return NULL;
 }
 
-unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait parts[MOST_PARTS]) {
+bool may_have_handed_on(holders *h, const goroutine *g, class_at wait, int64_t since) {
+  size_t go;
+  uint32_t i;
+  for (go = 0; go < h->w->gos.count; go++) {
+    const history *of = *history_place(h, h->w->gos.values[go]);
+    for (i = 0; of && i < GOT && i < of->got_count; i++) {
+      const spell *s = &of->got[i];
+      if (s->by == g && s->end > since && got_by(h->waits, wait, (class_at){(wait_class)s->does, s->stack}, s->woke))
+        return true;
+    }
+  }
+  return false;
+}
+
+unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, told_holder told, part_of_wait parts[MOST_PARTS]) {
   int64_t end = wait->end;
   uint32_t released = wait->by ? wait->by->stack : 0;
   class_at of = {wait_class_of(h->waits, wait->stack, wait->reason), wait->stack};
@@ -200,7 +226,13 @@ unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait
     const spell *own = follow ? last_wait(h, of, by, wait->begin, end, released) : NULL;
     const spell *taken = own || !by ? own : last_wait(h, of, by, INT64_MIN, end, released);
     int64_t begin = own ? own->end : wait->begin;
-    if (begin < end) parts[count++] = (part_of_wait){by, begin, end, taken ? taken->stack : 0, released};
+    uint32_t where = taken ? taken->stack : 0;
+    if (!own && told.g) {
+      if (told.g != by) released = 0;
+      by = told.g;
+      where = told.taken;
+    }
+    if (begin < end) parts[count++] = (part_of_wait){by, begin, end, where, released};
     end = begin;
     by = own ? own->by : NULL;
     released = own ? own->woke : 0;

@@ -6,6 +6,9 @@
  * began; what is before goes to the goroutine that ended that wait. A trace has no identity of locks, so two waits
  * are for the same lock if the functions that take and release it say so (same_owner in waits.h).
  *
+ * A trace of `gotrace record` tells who has a lock when another thread begins to wait for it, and where it was taken.
+ * Then only what is after the first hand-over is derived.
+ *
  * Other waits, such as those for a channel, a WaitGroup or a condition variable, go to the one that ended them. */
 
 #ifndef HOLDERS_H
@@ -45,11 +48,23 @@ int64_t stopped_between(const stops *s, const world *w, int64_t begin, int64_t e
 typedef struct part_of_wait {
   goroutine *holder; /* NULL: unknown */
   int64_t begin, end;
-  uint32_t taken;    /* stack where the holder itself waited for the lock; 0: it had it without waiting, or no lock */
+  uint32_t
+      taken; /* stack where the holder took the lock, if that is told or it waited for it; 0: unknown, or no lock */
   uint32_t released; /* stack where it ended the wait or handed the lock on; 0: unknown */
 } part_of_wait;
 
 #define MOST_PARTS 16
+
+/* Who has the lock that a goroutine is about to wait for, and the stack where it was taken. NULL: the trace does not
+ * tell.
+ */
+typedef struct told_holder {
+  goroutine *g;
+  uint32_t taken;
+} told_holder;
+
+/* A log of the program, before it is applied. `told`: told_holder by goroutine, of those that it tells. */
+void take_told_holder(side_array *told, world *w, const op *o);
 
 typedef struct holders {
   waits *waits;
@@ -63,8 +78,12 @@ typedef struct holders {
 /* A stretch that has ended. `by`: the goroutine that ended it; NULL: none. Call it after wait_parts(). */
 void holders_add(holders *h, const stretch *part, goroutine *by);
 
-/* The parts of a wait that ends now, last one first; returns their number. They cover it. */
-unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait parts[MOST_PARTS]);
+/* The parts of a wait that ends now, last one first; returns their number. They cover it. `told`: who had it when the
+ * wait began. */
+unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, told_holder told, part_of_wait parts[MOST_PARTS]);
+
+/* Whether a goroutine may have handed on, since a time, what another one has waited for since then. */
+bool may_have_handed_on(holders *h, const goroutine *g, class_at wait, int64_t since);
 
 /* Adds up what a goroutine did in a time that has passed, as far as it is remembered. */
 void add_activity(holders *h, goroutine *g, int64_t begin, int64_t end, activity *to);
