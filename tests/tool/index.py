@@ -8,6 +8,7 @@ DENSE is the tool with a moment in its indexes for each generation, however smal
 """
 import argparse
 import os
+import pty
 import random
 import subprocess
 import sys
@@ -43,7 +44,7 @@ def check(condition, *words):
 
 
 # One command of each kind that takes --index.
-EACH = (["info"], ["cut"], ["profile", "--sync", "--folded"], ["path", "--go", "7"], ["view", "--data"], ["export", "--perfetto"],
+EACH = (["info"], ["cut"], ["profile", "--sync", "--folded"], ["path", "--go", "1"], ["view", "--data"], ["export", "--perfetto"],
         ["export", "--chrome"], ["export", "--tables", TABLES])
 
 
@@ -128,7 +129,7 @@ def skips(tool, directory):
     for generation in range(40):
         t, start = Trace(), generation * 1000000
         t.event(1, start, PROC_STATUS, 0, 1)
-        t.event(1, start + 1, GO_STATUS, 7, 1, RUNNING)
+        t.event(1, start + 1, GO_STATUS, 1, 1, RUNNING)
         for i in range(800):
             t.event(1, start + 100 + 1000 * i, LOG, 0, t.string("number %d" % i), t.string("of generation %d" % generation), 0)
         made.append(t)
@@ -151,6 +152,33 @@ def skips(tool, directory):
         os.rename(index, beside)
         check(outcome(tool, *part) == good, *part, "does not use the index beside the trace")
         os.rename(beside, index)
+
+
+def advises(tool, index, dense, trace):
+    """Without an index, a line tells a person at a terminal of it, where the part begins late: in DENSE, anywhere."""
+    def shown(tool, *words):
+        ours, theirs = pty.openpty()
+        done = subprocess.run([tool, *words], stdout=subprocess.PIPE, stderr=theirs)
+        os.write(theirs, b"end")
+        said = b""
+        while not said.endswith(b"end"):
+            said += os.read(ours, 1000)
+        os.close(theirs)
+        os.close(ours)
+        return done.returncode, done.stdout, said[:-3]
+
+    for command in (["dump"], *EACH):
+        part = [*command, "--from", "250us", trace]
+        if TABLES in part:
+            continue  # a set that is there is an error
+        good = run(dense, *part)
+        check(not good[2], *part, "says to a file:", good[2])
+        status, made, said = shown(dense, *part)
+        check((status, made) == good[:2], *part, "shows something else to a terminal")
+        check(said.count(b"gotrace index") == said.count(b"\n") == 1, *part, "does not tell of an index:", said)
+        check(shown(dense, *part, "--index", index) == (*good[:2], b""), *part, "tells of an index although there is one")
+        check(shown(tool, *part) == (*good[:2], b""), *part, "tells of an index where little is read")
+        check(command == ["cut"] or shown(dense, *command, trace)[2] == b"", *command, "tells of an index without a part")
 
 
 def forge(tool, dice, trace, index):
@@ -277,8 +305,10 @@ def main():
             if compare(given.dense, dice, trace, index, given.n):
                 os.remove(index)
         if given.dense:
-            run(given.dense, "index", made)
-            forge(given.dense, dice, made, made + ".gtx")
+            index = os.path.join(directory, "made.gtx")
+            run(given.dense, "index", "--index", index, made)
+            advises(given.tool, index, given.dense, made)
+            forge(given.dense, dice, made, index)
         for trace in given.traces:
             index = os.path.join(directory, "%d.gtx" % count)
             if not compare(given.tool, dice, trace, index, given.n):

@@ -19,6 +19,9 @@
 #define INDEX_SPACING 16
 #endif
 
+/* Bytes before a part that take a second to read, about; and with INDEX_SPACING 0, any. */
+#define LONG_BEFORE (INDEX_SPACING ? (uint64_t)64 << 20 : 1)
+
 #define END_SIZE ((size_t)65536) /* of the trace's head and tail */
 
 static char *index_path(const char *trace, const char *given) {
@@ -339,4 +342,16 @@ bool index_begin(input *in, const char *path, int64_t from, index_contents what,
   }
   free(name);
   return begun;
+}
+
+void index_advise(input *in, const char *path, uint64_t offset) {
+  gotrace_decoder_info info;
+  char *name = index_path(in->path, path);
+  gotrace_decoder_get_info(in->decoder, &info);
+  if (offset >= LONG_BEFORE && in->mapped && !in->snapshot && !in->advised && info.family == 2 && isatty(2) &&
+      access(name, F_OK) != 0) {
+    report("%llu MB before the part had to be read; gotrace index makes such parts quick", (ull)(offset >> 20));
+    in->advised = true;
+  }
+  free(name);
 }

@@ -33,6 +33,10 @@ typedef struct index_moment { /* valid until the next index_begin(), or input_cl
  * `to`: these, and what the index has of the whole trace; NULL: not wanted. */
 bool index_begin(input *in, const char *path, int64_t from, index_contents what, index_moment *to);
 
+/* After a part that begins with the event at an offset: if the trace before it was read, which took a while, tells a
+ * person at a terminal that an index would help. Once for each input. `path`: as above. */
+void index_advise(input *in, const char *path, uint64_t offset);
+
 /* Reports an index whose contents do not fit; the next input_decode() begins at the beginning. */
 void index_refuse(input *in, const char *path);
 

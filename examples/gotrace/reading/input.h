@@ -43,6 +43,7 @@ typedef struct input {
   const uint8_t *snapshot; /* where ordered decoding begins; NULL: at the beginning of the trace */
   size_t snapshot_size;
   bool index_refused; /* and reported */
+  bool advised;       /* see index_advise() */
   gotrace_decoder *decoder;
   double next_progress; /* when to change the progress line */
   double done, share;   /* parts of the whole work: done before this pass over the trace, and this pass */

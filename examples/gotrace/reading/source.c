@@ -130,6 +130,7 @@ static void pass_stretch(void *context, const stretch *part) {
 
 static void begin(source *s) {
   s->begun = true;
+  if (s->event) s->before = s->event->offset;
   s->w.context = s->to;
   s->plain = s->to->as_go && !s->to->filter && !s->by_task && !s->from && s->until == INT64_MAX;
   if (s->to->stretch) s->w.stretch = s->plain ? pass_stretch : take_stretch;
@@ -225,6 +226,7 @@ void source_end(source *s) {
   if (s->disordered && !s->to->again)
     report("regions that ended out of order, which Go refuses: %llu", (ull)s->disordered);
   s->to->end(s->to, end);
+  if (s->may_be_later) index_advise(s->in, s->index, s->before);
 }
 
 void give_part(source *s, const op *o) {
@@ -338,6 +340,7 @@ static bool begin_later(source *s) {
     if (s->index) fail("--index goes neither with filters nor with what needs all that is before the part");
     return false;
   }
+  s->may_be_later = s->from > 0;
   if (!index_begin(s->in, s->index, s->from, to->as_go ? INDEX_SUMMARY : INDEX_WORLD, &moment)) return false;
   if (take_moment(s, &moment)) return true;
   index_refuse(s->in, s->index);

@@ -74,6 +74,8 @@ typedef struct source {
   int format;                 /* of the input */
   const char *index;          /* the index's path; NULL: as in index.h. Set by the caller */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
+  bool may_be_later;          /* an index would have served, or has */
+  uint64_t before;            /* offset at which the part begins */
   int64_t first, end;         /* times of the trace's first event and of the last one read */
   uint64_t events;            /* number of events read */
   uint64_t disordered;        /* region ends in the part that are out of order; see input.lenient */

@@ -189,6 +189,7 @@ int command_dump(const char *path, const settings *set) {
   gotrace_decoder_info info;
   gotrace_result result;
   bool first = true, changed;
+  uint64_t before = 0; /* offset of the first event that is shown */
   filter_open(&selection, set);
   if (set->wire && (selection.on || set->from || set->until != INT64_MAX))
     usage("--wire shows the whole file; leave out what selects a part");
@@ -222,11 +223,13 @@ int command_dump(const char *path, const settings *set) {
     }
     changed = selection.on && gotrace_decoder_change(in.decoder, &e, &change);
     if (!filter_event(&selection, in.decoder, &e, changed ? &change : NULL) || since < from) continue;
+    if (!before) before = e.offset;
     if (set->json) dump_object(&d, &e);
     else dump_line(&d, &e);
     output_check(&d.out);
   }
   output_close(&d.out);
+  if (from > 0 && !selection.on) index_advise(&in, set->index, before);
   unknown = from > since ? outside_text(from, since) : filter_unknown(&selection, NULL);
   if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
   else if (unknown) report("%s", unknown);
