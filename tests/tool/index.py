@@ -7,6 +7,7 @@ damaged, or is that of another trace, is refused with a line.
 DENSE is the tool with a moment in its indexes for each generation, however small the trace is.
 """
 import argparse
+import itertools
 import os
 import pty
 import random
@@ -167,8 +168,8 @@ def advises(tool, index, dense, trace):
         os.close(ours)
         return done.returncode, done.stdout, said[:-3]
 
-    for command in (["dump"], *EACH):
-        part = [*command, "--from", "250us", trace]
+    for command, end in itertools.product((["dump"], *EACH), ((), ("--to", "260us"))):  # until then nothing happens
+        part = [*command, "--from", "250us", *end, trace]
         if TABLES in part:
             continue  # a set that is there is an error
         good = run(dense, *part)

@@ -98,6 +98,9 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
   return GOTRACE_OK;
 }
 
+/* The offset of the last event that input_take() gave; 0: none. */
+static inline uint64_t input_offset(const input *in) { return in->taken ? in->batch[in->taken - 1]->offset : 0; }
+
 /* The number that an ordered event has in the file. */
 static inline unsigned kind_in_file(const gotrace_event *e) { return e->v1_kind ? e->v1_kind : e->kind; }
 

@@ -130,7 +130,7 @@ static void pass_stretch(void *context, const stretch *part) {
 
 static void begin(source *s) {
   s->begun = true;
-  if (s->event) s->before = s->event->offset;
+  s->before = input_offset(s->in);
   s->w.context = s->to;
   s->plain = s->to->as_go && !s->to->filter && !s->by_task && !s->from && s->until == INT64_MAX;
   if (s->to->stretch) s->w.stretch = s->plain ? pass_stretch : take_stretch;

@@ -189,7 +189,7 @@ int command_dump(const char *path, const settings *set) {
   gotrace_decoder_info info;
   gotrace_result result;
   bool first = true, changed;
-  uint64_t before = 0; /* offset of the first event that is shown */
+  uint64_t before = 0; /* where the part begins: an offset */
   filter_open(&selection, set);
   if (set->wire && (selection.on || set->from || set->until != INT64_MAX))
     usage("--wire shows the whole file; leave out what selects a part");
@@ -217,13 +217,13 @@ int command_dump(const char *path, const settings *set) {
     if (!set->wire && first) d.first = input_first_time(&in, &e);
     first = false;
     since = set->wire ? 0 : between(d.first, e.time);
+    if (!before && since >= from) before = e.offset;
     if (since > until) {
       result = GOTRACE_END_OF_TRACE;
       break;
     }
     changed = selection.on && gotrace_decoder_change(in.decoder, &e, &change);
     if (!filter_event(&selection, in.decoder, &e, changed ? &change : NULL) || since < from) continue;
-    if (!before) before = e.offset;
     if (set->json) dump_object(&d, &e);
     else dump_line(&d, &e);
     output_check(&d.out);
