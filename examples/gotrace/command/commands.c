@@ -307,7 +307,7 @@ const command commands[] = {
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/report/tables.h.",
-     .options = PART "," FILTER ",--brief,--histogram,--json,--csv,--details,--lenient,--jobs N",
+     .options = PART "," FILTER ",--index INDEX,--brief,--histogram,--json,--csv,--details,--lenient,--jobs N",
      .files = MANY,
      .run = command_info},
     {.name = "diff",
@@ -350,10 +350,13 @@ const command commands[] = {
      .summary = "lets --from begin in the middle of a large trace",
      .help =
          "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, dump, profile, path, view, and export --perfetto and --chrome then begin at the "
-         "last of them before TIME, and show the same as without an index. They read the whole beginning all the "
-         "same if a filter or --lenient is given, if path has a task's number, and, except for dump, if "
-         "gotrace record wrote the trace or a task in it ends twice. The other commands always do.\n\n"
+         "its size. With --from TIME, all commands then begin at the last of them before TIME, and "
+         "show the same as without an index. They read the whole beginning all the same if a filter or --lenient is "
+         "given, if path has a task's number, and, except for dump, if a task in the trace ends twice. Where more than "
+         "64 MB "
+         "are read only for what they tell of a part, and standard error is a terminal, a line there says that an "
+         "index "
+         "would help.\n\n"
          "If the trace's size, its first or its last 64 KiB change afterwards, the index is refused. A change in "
          "between is not noticed: then make the index anew.\n\n"
          "  gotrace index app.trace\n"
@@ -378,7 +381,7 @@ const command commands[] = {
          "the part. If no kept goroutine runs when a collection ends, a goroutine is added that ends it.\n\n"
          "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it.",
      .result = "a trace",
-     .options = PART "," FILTER ",-o OUT,--partial",
+     .options = PART "," FILTER ",--index INDEX,-o OUT,--partial",
      .needs = PART "," FILTER,
      .run = command_convert},
     {.name = "convert",

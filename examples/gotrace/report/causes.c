@@ -366,7 +366,8 @@ void find_causes(causes *c, input *in, const settings *set, const summary *sum) 
   c->c.take = take_op;
   c->c.stretch = take_stretch;
   c->c.end = end_causes;
-  c->c.statuses = c->c.all = true;
+  c->c.statuses = c->c.all = c->c.later = true;
+  c->s.index = set->index;
   filter_open(&c->selection, set);
   if (c->selection.on) c->c.filter = &c->selection;
   c->c.again = true;
