@@ -719,7 +719,7 @@ test_unwind() {
   done
   for compiler in "${CC-cc}" clang; do
     command -v "$compiler" >/dev/null || continue
-    for options in -O0 -O2 '-O2 -fomit-frame-pointer' '-O3 -fno-plt'; do
+    for options in -O0 -O2 '-O2 -fomit-frame-pointer' '-O3 -fno-plt' '-O1 -fsanitize=undefined -fno-sanitize-recover=undefined'; do
       # shellcheck disable=SC2086
       "$compiler" -std=gnu11 -g -rdynamic $options -I. tests/record/unwinds.c -o "$work/unwinds" -pthread -ldl
       "$work/unwinds" "$work/library40.so" "$work/library90.so" >"$work/loaded" || fail "unwind: $compiler $options: $?"
