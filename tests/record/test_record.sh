@@ -726,6 +726,14 @@ test_unwind() {
       [ "$(uniq <"$work/loaded" | wc -l)" = 1 ] || echo "test_record: unwind: no library takes another's place"
     done
   done
+  for compiler in "${CC-cc}" musl-gcc; do # signals in the midst of dlopen
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/loads.c "$work/places.so" -shared -fPIC -DPLACES
+    compile "$compiler" tests/record/loads.c "$work/loads" "$work/places.so" -ldl
+    "$compiler" -shared -fPIC -O1 "$work/library.c" -o "$work/library.so"
+    timeout -s KILL 60 "$tool" record -q -o "$work/loads.trace" "$work/loads" "$work/library.so" 2 2>"$work/err" || fail "$compiler: loads: $?, $(cat "$work/err")"
+    "$tool" check "$work/loads.trace" >/dev/null || fail "$compiler: loads"
+  done
 }
 
 # Code that a process compiles is in no file; what the runtime writes for perf names it. An older file does not.

@@ -9,6 +9,7 @@
 
 #include <alloca.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,6 +25,8 @@ __thread struct self self;
 void resolve(void) {
   void *found = dlsym(RTLD_DEFAULT, "syscall");
   memcpy(&real.syscall, &found, sizeof found);
+  found = dlsym(RTLD_DEFAULT, "dl_iterate_phdr");
+  memcpy(&real.dl_iterate_phdr, &found, sizeof found);
 }
 
 #if HAS_UNWINDER
@@ -248,7 +251,7 @@ static void compare_in_library(void) {
   sink++;
 }
 
-static void use_library(const char *path) {
+static void *open_library(const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *found;
   void (*call)(void (*)(void));
   CHECK(library);
@@ -256,8 +259,63 @@ static void use_library(const char *path) {
   memcpy(&call, &found, sizeof call);
   call(compare_in_library);
   printf("%p\n", found);
+  return library;
+}
+
+static void close_library(void *library) {
+  unwind_begin_unload();
   CHECK(dlclose(library) == 0);
-  unwind_forget();
+  unwind_end_unload();
+}
+
+static void forget(void) {
+  unwind_begin_unload();
+  unwind_end_unload();
+}
+
+/* A library takes another one's place: before dlclose has returned, after that, and when epochs begin again. */
+static void change_libraries(const char *one, const char *other) {
+  void *library;
+  int i;
+  unwind_begin_unload();
+  library = open_library(one);
+  CHECK(dlclose(library) == 0);
+  library = open_library(other);
+  unwind_end_unload();
+  close_library(library);
+  close_library(open_library(one));
+  for (i = 1; i < 1 << 15; i++) forget();
+  close_library(open_library(other));
+}
+
+static sem_t waits_inside, may_return;
+static int wait_inside(struct dl_phdr_info *module, size_t size, void *argument) {
+  (void)module, (void)size, (void)argument;
+  CHECK(sem_post(&waits_inside) == 0 && sem_wait(&may_return) == 0);
+  return 1;
+}
+static void *list_modules(void *argument) {
+  unwind_begin_modules();
+  dl_iterate_phdr(wait_inside, NULL);
+  unwind_end_modules();
+  return argument;
+}
+
+/* As before glibc 2.35 and in musl: a lock is needed, for which a walk does not wait. */
+static void walk_without_find_object(void) {
+  pthread_t handle;
+  stack s;
+  find_object = NULL;
+  forget();
+  CHECK(sem_init(&waits_inside, 0, 0) == 0 && sem_init(&may_return, 0, 0) == 0);
+  CHECK(pthread_create(&handle, NULL, list_modules, NULL) == 0 && sem_wait(&waits_inside) == 0);
+  alarm(20);
+  CHECK(OWN_STACK(&s) == 1);
+  alarm(0);
+  CHECK(sem_post(&may_return) == 0 && pthread_join(handle, NULL) == 0);
+  deep(10, compare_any);
+  sorts();
+  CHECK(modules_word == 0 && epoch % EPOCH == 0);
 }
 
 /* Only a signal finds a thread in the PLT. The linker describes all slots by one expression. */
@@ -472,7 +530,7 @@ static void measure(int unused) {
     printf("%s: %d frames in %.0f ns\n", which ? "libgcc" : "own", s.count, best);
   }
   for (best = 1e9, round = 0; round < 200; round++) { /* each frame for the first time */
-    unwind_forget();
+    forget();
     clock_gettime(CLOCK_MONOTONIC, &from);
     OWN_STACK(&s);
     clock_gettime(CLOCK_MONOTONIC, &to);
@@ -506,12 +564,8 @@ int main(int argc, char **argv) {
   read_damaged_tables();
   call_from_generated_code();
   CHECK(pthread_create(&handle, NULL, run_thread, NULL) == 0 && pthread_join(handle, NULL) == 0);
-  use_library(argv[1]);
-  use_library(argv[2]);
-  find_object = NULL; /* as before glibc 2.35 and in musl */
-  unwind_forget();
-  deep(10, compare_any);
-  sorts();
+  change_libraries(argv[1], argv[2]);
+  walk_without_find_object();
   fprintf(stderr, "%ld stacks, %ld frames\n", checked, frames);
   return 0;
 }

@@ -9,12 +9,14 @@
  *
  * INVARIANTS
  *
- *   1. A walk allocates nothing and takes no lock (where the C library has _dl_find_object: glibc 2.35), so it may run
- *      in a signal handler. Otherwise the handler might wait for the thread that it has interrupted.
+ *   1. A walk allocates nothing and waits for no lock that the program can hold, so it may run in a signal handler.
+ *      Otherwise the handler might wait for the thread that it has interrupted. What is left: glibc before 2.35 holds a
+ *      lock where dlopen links a module, for some instructions. If a handler interrupts them and waits for another
+ *      thread, that thread's walk waits until the handler returns.
  *   2. Nothing is read above the known part of the stack unless the system says that its page can be read, and the
  *      stack pointer only increases. Otherwise a wrong rule might crash the program.
- *   3. A rule is used only for the address and the epoch that it was made for. Otherwise a library that is loaded where
- *      another was would be walked by the rules of the other one.
+ *   3. A kept rule is used only for the address and the epoch that it was made for, and not while a library is being
+ *      unloaded. Otherwise a library that is loaded where another was would be walked by the rules of the other one.
  *   4. Descriptions are read only inside the segment of their module that contains them. Otherwise a damaged one would
  *      lead to memory that is not there. */
 
@@ -411,17 +413,52 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *argument
   return 1;
 }
 
-/* The module that contains an address; false: none does. */
+/* Without _dl_find_object the C library looks under its lock of the modules. The program may hold that lock in a
+ * callback of dl_iterate_phdr, which may wait for the walking thread; musl's dlopen holds it, and a signal handler may
+ * have interrupted that. So nobody looks while the program makes such a call, and such a call waits for those who look,
+ * which takes microseconds. The number of calls, and that of looks multiplied by LOOK. */
+#define LOOK 0x10000u
+static uint32_t modules_word;        /* atomic */
+static __thread uint32_t calls_here; /* likewise, of this thread only: a signal handler may have interrupted it */
+
+void unwind_begin_modules(void) {
+  uint32_t now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
+  for (;;) {
+    while (now / LOOK > calls_here / LOOK) {
+      REAL(syscall)(SYS_sched_yield);
+      now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
+    }
+    if (__atomic_compare_exchange_n(&modules_word, &now, now + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) break;
+  }
+  calls_here++;
+}
+
+void unwind_end_modules(void) {
+  calls_here--;
+  __atomic_fetch_sub(&modules_word, 1u, __ATOMIC_RELEASE);
+}
+
+static bool look_for_module(uintptr_t pc, module *m) {
+  struct search s = {pc, {0, NULL, 0}};
+  uint32_t now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
+  bool found;
+  do {
+    if (now % LOOK) return false;
+  } while (!__atomic_compare_exchange_n(&modules_word, &now, now + LOOK, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  calls_here += LOOK;
+  found = REAL(dl_iterate_phdr)(look_at_module, &s) != 0;
+  calls_here -= LOOK;
+  __atomic_fetch_sub(&modules_word, LOOK, __ATOMIC_RELEASE);
+  *m = s.found;
+  return found;
+}
+
+/* The module that contains an address; false: none does, or it cannot be looked for now. */
 static bool find_module(uintptr_t pc, module *m) {
   struct found_object found;
-  struct search s = {pc, {0, NULL, 0}};
-  if (find_object) {
-    if (find_object((void *)pc, &found) != 0) return false;
-    read_segments(&found, m);
-    return true;
-  }
-  if (!dl_iterate_phdr(look_at_module, &s)) return false;
-  *m = s.found;
+  if (!find_object) return look_for_module(pc, m);
+  if (find_object((void *)pc, &found) != 0) return false;
+  read_segments(&found, m);
   return true;
 }
 
@@ -506,17 +543,23 @@ NOINLINE static rule find_rule(uintptr_t pc) {
 
 /* The first word is the key exclusive-or the rule, so that words of different threads do not fit together. */
 static struct known { uint64_t check, rule; /* atomic */ } known[1 << 14];
-static uint64_t epoch; /* atomic; in the upper 16 bits */
+
+/* Atomic. The upper 16 bits change whenever a library may have been unmapped; the rest is the number of threads that
+ * unload one. Meanwhile rules are neither used nor kept: they might be those of the library, or of another one that
+ * another thread has loaded in its place. */
+static uint64_t epoch;
+static __thread unsigned unloads_here; /* by this thread */
+#define EPOCH ((uint64_t)1 << 48)
 
 static inline uint64_t rule_at(uintptr_t pc) {
-  uint64_t key = (uint64_t)pc ^ __atomic_load_n(&epoch, __ATOMIC_RELAXED);
+  uint64_t now = __atomic_load_n(&epoch, __ATOMIC_RELAXED), key = (uint64_t)pc ^ now;
   struct known *k = &known[(pc * 0x9e3779b97f4a7c15u) >> 50];
   uint64_t check = __atomic_load_n(&k->check, __ATOMIC_RELAXED), packed = __atomic_load_n(&k->rule, __ATOMIC_RELAXED);
   rule found;
   if (LIKELY((check ^ packed) == key)) return packed;
   found = find_rule(pc - 1);
   packed = pack(&found);
-  if ((packed & 7) == RULE_NONE) return packed;
+  if ((packed & 7) == RULE_NONE || now % EPOCH) return packed;
   __atomic_store_n(&k->rule, packed, __ATOMIC_RELAXED);
   __atomic_store_n(&k->check, key ^ packed, __ATOMIC_RELAXED);
   return packed;
@@ -527,7 +570,20 @@ void unwind_init(void) {
   memcpy(&find_object, &found, sizeof find_object);
 }
 
-void unwind_forget(void) { __atomic_fetch_add(&epoch, (uint64_t)1 << 48, __ATOMIC_RELAXED); }
+void unwind_begin_unload(void) {
+  unloads_here++;
+  __atomic_fetch_add(&epoch, EPOCH + 1, __ATOMIC_SEQ_CST);
+}
+
+void unwind_end_unload(void) {
+  unloads_here--;
+  if (__atomic_add_fetch(&epoch, EPOCH - 1, __ATOMIC_SEQ_CST) / EPOCH == 0) memset(known, 0, sizeof known);
+}
+
+void unwind_after_fork(void) {
+  modules_word = calls_here;
+  epoch = epoch / EPOCH * EPOCH + unloads_here;
+}
 
 /* ------------------------------------------------------------------------------------------------------- walks ---- */
 
