@@ -1043,6 +1043,7 @@ void forget_trace(void) {
   if (service.exists) handle_fatal_signals(false), release_snapshot_signal();
   memset(&service, 0, sizeof service);
   snapshot_lock = ending = 0;
+  unwind_after_fork();
 }
 
 #if defined(__GLIBC__)
