@@ -118,7 +118,7 @@ static void take_wait(causes *c, const stretch *part, goroutine *by) {
   wait_class is = class_of(c, part->stack, part->reason, part->g);
   uint32_t place = place_of(&c->waits, part->stack, part->g), holder = 0;
   int64_t time = between(part->begin, part->end), longest = 0;
-  unsigned i, count = by && wait_is(is, WAIT_LOCK | WAIT_HANDED) ? wait_parts(&c->holders, part, by, parts) : 0;
+  unsigned i, count = wait_is(is, WAIT_LOCK | WAIT_HANDED) ? wait_parts(&c->holders, part, by, parts) : 0;
   open_task *t;
   if (part->chosen) add_wait(c, is, place, time, part);
   for (i = 0; i < count; i++) {
@@ -311,6 +311,7 @@ static void take_op(consumer *to, const op *o) {
     break;
   case GOTRACE_V2_USER_TASK_BEGIN: take_task_begin(c, g, o); break;
   case GOTRACE_V2_USER_TASK_END: take_task_end(c, o); break;
+  case GOTRACE_V2_USER_LOG: take_told_holder(&c->holders.told, to->w, o); break;
   default: break;
   }
 }
@@ -365,7 +366,8 @@ void find_causes(causes *c, input *in, const settings *set, const summary *sum) 
   c->c.take = take_op;
   c->c.stretch = take_stretch;
   c->c.end = end_causes;
-  c->c.statuses = c->c.all = true;
+  c->c.statuses = c->c.all = c->c.later = true;
+  c->s.index = set->index;
   filter_open(&c->selection, set);
   if (c->selection.on) c->c.filter = &c->selection;
   c->c.again = true;

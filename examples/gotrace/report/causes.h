@@ -31,7 +31,7 @@ typedef struct holder_sum { /* parts of waits of a class in a place, through a h
   histogram parts;
   activity did;      /* what the holders did in that time */
   uint64_t id;       /* the holder of the longest part */
-  uint32_t taken;    /* stack where that one waited for the lock; 0: did not */
+  uint32_t taken;    /* as in part_of_wait */
   uint32_t released; /* and where it released it, or ended the wait */
   bool several;      /* goroutines were holders */
 } holder_sum;
@@ -128,6 +128,10 @@ uint64_t ended_of(const causes *c, uint32_t name);
 /* "running 93 %", "waiting 98 %: sleep in main.query": what the holders did for most of the time. */
 #define DID_TEXT 256
 const char *did_text(causes *c, const activity *did, char text[DID_TEXT]);
+
+/* "goroutine 2 (one) waits in PLACE (LINE) for a lock that goroutine 3 took in PLACE (LINE); ..." of the goroutines
+ * whose first one find_deadlocked() gives. */
+void deadlock_text(holders *h, const goroutine *first, char *text, size_t size);
 
 /* Fills in `found`. */
 void find_findings(causes *c, const summary *sum);

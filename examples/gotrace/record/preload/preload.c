@@ -273,6 +273,7 @@ static int take_stack(void *context, uintptr_t *pcs, int max) {
   if (!self.inside || !self.function || max < 3) return 0;
   pcs[0] = self.function + 1; /* frames are return addresses */
   max--;                      /* `max` frames would count as truncated */
+  if (self.taken) return pcs[1] = self.taken, 2;
   if (state.stacks == RECORD_STACKS_UNWIND && (count = unwind(pcs + 1, max - 1)) > 0) return 1 + count;
   pcs[1] = self.caller;
   if (state.stacks != RECORD_STACKS_FRAME_POINTERS || !on_own_stack(self.frame)) return 2;
@@ -1042,6 +1043,7 @@ void forget_trace(void) {
   if (service.exists) handle_fatal_signals(false), release_snapshot_signal();
   memset(&service, 0, sizeof service);
   snapshot_lock = ending = 0;
+  unwind_after_fork();
 }
 
 #if defined(__GLIBC__)
