@@ -24,7 +24,7 @@
 
 #define END_SIZE ((size_t)65536) /* of the trace's head and tail */
 
-static char *index_path(const char *trace, const char *given) {
+char *index_path(const char *trace, const char *given) {
   size_t size = strlen(trace) + sizeof ".gtx";
   char *path = resize(NULL, given ? strlen(given) + 1 : size);
   if (given) strcpy(path, given);

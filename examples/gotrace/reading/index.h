@@ -26,6 +26,9 @@ typedef struct index_moment { /* valid until the next index_begin(), or input_cl
   size_t facts_size, saved_size;
 } index_moment;
 
+/* Where the index of a trace is. `given`: NULL if the user says nothing. To be freed. */
+char *index_path(const char *trace, const char *given);
+
 /* Lets decoding begin at the last moment before a part, with all events from `from` nanoseconds on still to come:
  * input_decode() does so from now on. The decoder stands there; call it after input_decode(). False: there is no
  * moment to begin at, and the decoder stands at the beginning. An index that does not fit the trace is reported.
