@@ -305,6 +305,30 @@ test_killed() {
   tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
 }
 
+# The trace tells where a program crashed, and the program ends as without the tracer.
+test_crashes() {
+  local how options signal status
+  compile "${CC-cc}" tests/record/crashes.c "$work/crashes"
+  for how in segv,SIGSEGV,139 null,SIGSEGV,139 fpe,SIGFPE,136 ill,SIGILL,132 abort,SIGABRT,134; do
+    IFS=, read -r how signal status <<<"$how"
+    for options in '' --outside --flight=1000; do
+      result=0
+      (ulimit -c 0; "$tool" record -q -o "$work/crashes.trace" $options "$work/crashes" "$how") 2>"$work/traced.err" || result=$?
+      [ $result = $status ] || fail "crash by $how, $options: status $result"
+      "$tool" info "$work/crashes.trace" >"$work/said"
+      grep -q "^1. the program crashed by $signal in crash_here (crashes.c:[0-9]*), in goroutine [0-9]* (crashing)$" "$work/said" ||
+        { cat "$work/said"; fail "crash by $how, $options: info"; }
+      "$tool" dump --json "$work/crashes.trace" | python3 -c '
+import json, sys
+logs = [json.loads(line) for line in sys.stdin if "gotrace record: crashed by" in line]
+(frames,) = [[frame["function"] for frame in log["args"]["stack"]] for log in logs if log["event"] == "UserLog"]
+at = frames.index("crash_here")
+assert frames[at:at + 3] == ["crash_here", "on_the_way", "crashing"] and at <= 5, frames
+' || fail "crash by $how, $options: its stack"
+    done
+  done
+}
+
 # A program that hangs can be asked what it waits for; and its trace says it, after SIGKILL.
 test_control() {
   local pid='' tries=0 recorder ask="$tool ctl"
