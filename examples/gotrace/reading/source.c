@@ -6,7 +6,7 @@
 
 #include "source.h"
 
-#include "index.h"
+#include "saved.h"
 
 #include <stdlib.h>
 
@@ -325,7 +325,7 @@ static bool take_facts(source *s, const uint8_t *at, const uint8_t *end) {
 static bool take_moment(source *s, const index_moment *of) {
   consumer *to = s->to;
   if (!take_facts(s, of->facts, of->facts + of->facts_size)) return false;
-  return to->as_go ? to->load(to, of->saved, of->saved_size) : world_load(&s->w, of->saved, of->saved_size);
+  return to->as_go ? to->load(to, of) : world_load(&s->w, of, s->until);
 }
 
 /* Begins at an index, with its world, if that serves the consumer. A filter needs to have met all before. */
