@@ -729,6 +729,10 @@ test_children() {
     "$tool" check "$trace" >/dev/null || fail "$trace"
   done
   [ $traces -ge 3 ] || { ls "$work"; fail "children: $traces traces"; }
+  # They have the wall clock, by which they can be shown beside each other.
+  for trace in "$work"/*.trace; do
+    "$tool" info --json "$trace" | python3 -c 'import json, sys; assert json.load(sys.stdin)["trace"]["began"]' || fail "$trace: no wall clock"
+  done
   rm -f "$work"/*.trace
   # Signal handlers that interrupt a wait and fork.
   (cd "$work" && "$tool" record --children ./ends handler_forks >traced 2>err) || [ $? = 9 ] || fail "children of handlers: $(cat "$work/err")"
@@ -749,6 +753,8 @@ test_children() {
     ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
   done
   [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
+  (cd "$work" && "$tool" record --children --format 1.23 -o all.trace sh -c './ends exit; exit 0' >traced 2>err) || fail "children, format 1.23"
+  "$tool" info "$work"/all*.trace | grep 'Go 1\.23' >/dev/null || fail "children: format 1.23 was not kept"
   # Without --children, children are not traced and do not touch the file.
   rm -f "$work"/*.trace
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
