@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), unwind (complete stacks), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind jit flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind debugger jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -303,6 +303,30 @@ test_killed() {
   compile "${CC-cc}" tests/record/killed.c "$work/killed"
   python3 tests/record/killed.py "$tool" "$work/killed" "${KILLED_RUNS-100}" "$work/killed.trace"
   tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
+}
+
+# The trace tells where a program crashed, and the program ends as without the tracer.
+test_crashes() {
+  local how options signal status
+  compile "${CC-cc}" tests/record/crashes.c "$work/crashes"
+  for how in segv,SIGSEGV,139 null,SIGSEGV,139 fpe,SIGFPE,136 ill,SIGILL,132 abort,SIGABRT,134; do
+    IFS=, read -r how signal status <<<"$how"
+    for options in '' --outside --flight=1000; do
+      result=0
+      (ulimit -c 0; "$tool" record -q -o "$work/crashes.trace" $options "$work/crashes" "$how") 2>"$work/traced.err" || result=$?
+      [ $result = $status ] || fail "crash by $how, $options: status $result"
+      "$tool" info "$work/crashes.trace" >"$work/said"
+      grep -q "^1. the program crashed by $signal in crash_here (crashes.c:[0-9]*), in goroutine [0-9]* (crashing)$" "$work/said" ||
+        { cat "$work/said"; fail "crash by $how, $options: info"; }
+      "$tool" dump --json "$work/crashes.trace" | python3 -c '
+import json, sys
+logs = [json.loads(line) for line in sys.stdin if "gotrace record: crashed by" in line]
+(frames,) = [[frame["function"] for frame in log["args"]["stack"]] for log in logs if log["event"] == "UserLog"]
+at = frames.index("crash_here")
+assert frames[at:at + 3] == ["crash_here", "on_the_way", "crashing"] and at <= 5, frames
+' || fail "crash by $how, $options: its stack"
+    done
+  done
 }
 
 # A program that hangs can be asked what it waits for; and its trace says it, after SIGKILL.
@@ -790,6 +814,28 @@ test_unwind() {
     timeout -s KILL 60 "$tool" record -q -o "$work/loads.trace" "$work/loads" "$work/library.so" 2 2>"$work/err" || fail "$compiler: loads: $?, $(cat "$work/err")"
     "$tool" check "$work/loads.trace" >/dev/null || fail "$compiler: loads"
   done
+}
+
+# gdb finds the same frames where programs wait: in handlers, coroutines, threads and callbacks, of stripped programs too.
+test_debugger() {
+  local program
+  need gdb
+  compile "${CC-cc}" tests/record/walked.c "$work/walked" -O2
+  : >"$work/walks"
+  walk() { # walk PROGRAM WORD...
+    command -v "$1" >/dev/null || { lacking="test_record: $1 is not installed"; return 0; }
+    timeout 60 gdb -nx -batch -x tests/record/walked.py --args "$tool" record -q -o "$work/walked.trace" "$@" >"$work/walk" 2>&1 || true
+    grep -a '^walked: [1-9]' "$work/walk" >>"$work/walks" || { cat "$work/walk"; fail "debugger: no stack of $1"; }
+    grep -a -A 40 '^own' "$work/walk" || true
+  }
+  walk "$work/walked"
+  walk xz -T2 -0 -k -c gotrace.h
+  walk pigz -c gotrace.h
+  walk git grep -c static
+  walk perl -e 'select(undef, undef, undef, .001) for 1 .. 50'
+  walk /usr/bin/python3 -c 'import threading, time; [threading.Thread(target=time.sleep, args=(.01,)).start() for i in range(40)]'
+  awk '{ stacks += $2; same += $4; all += $6 } END { print stacks " stacks, " same " of " all " frames"; exit !(all > 1000 && same >= all * 0.999) }' \
+    "$work/walks" || fail "debugger: $(cat "$work/walks")"
 }
 
 # Code that a process compiles is in no file; what the runtime writes for perf names it. An older file does not.

@@ -357,12 +357,12 @@ const command commands[] = {
      .summary = "lets --from begin in the middle of a large trace",
      .help =
          "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, all commands then begin at the last of them before TIME, and "
-         "show the same as without an index. They read the whole beginning all the same if a filter or --lenient is "
-         "given, if path has a task's number, and, except for dump, if a task in the trace ends twice. Where more than "
-         "64 MB "
-         "are read only for what they tell of a part, and standard error is a terminal, a line there says that an "
-         "index "
+         "its size. With --from TIME, all commands then begin at the last of them before TIME, and show the same as "
+         "without an index. They read the whole beginning all the same with a filter, which has to meet all that goes "
+         "before: whether it selects a task, region or counter depends on where that began; and with a number as "
+         "path's "
+         "TASK, which is an id if any task before had it. Where more than 64 MB are read only for what they tell of a "
+         "part, and standard error is a terminal, a line there says that an index "
          "would help.\n\n"
          "If the trace's size, its first or its last 64 KiB change afterwards, the index is refused. A change in "
          "between is not noticed: then make the index anew.\n\n"

@@ -2,6 +2,7 @@
 
 #include "index.h"
 
+#include "saved.h"
 #include "source.h"
 
 #include "../command/commands.h"
@@ -45,14 +46,15 @@ static uint64_t hash_of_ends(const uint8_t *data, size_t size) {
   return stable_hash(stable_hash(HASH_BEGIN, data, part), data + size - part, part);
 }
 
-/* The most bytes of a trace's index: see add_moment(). */
-static uint64_t most_of(size_t trace_size) { return (INDEX_SPACING ? trace_size / 8 : SIZE_MAX / 2) + END_SIZE; }
+/* The most bytes of a trace's index: see add_moment() and is_too_large(). */
+static uint64_t most_of(size_t trace_size) { return (INDEX_SPACING ? trace_size / 8 : SIZE_MAX / 2) + (1 << 20); }
 
 /* ----------------------------------------------------------------------------------------------------- writing ---- */
 
 typedef struct moment {
   uint64_t time, hash;
   size_t sizes[INDEX_CONTENTS];
+  bytes late; /* while it is made */
 } moment;
 
 typedef struct indexing {
@@ -60,26 +62,89 @@ typedef struct indexing {
   source s;
   summary sum;
   unsigned has;   /* bits of index_contents that all moments have */
-  bytes contents; /* of all moments */
+  bytes contents; /* of all moments, without late tasks */
   moment *moments;
   size_t count, capacity;
   uint64_t last, next; /* offsets of the last moment, and where the next one may be */
+  saved_list open;     /* tasks of the world that may be open */
+  bool unsorted;
+  saved_list kept; /* tasks of the summary that are not over, and those that open regions belong to; */
+  size_t known;    /* how many it has had so far */
+  /* By LATE_..., uint32_t by task: 1 + the first moment without it; 0: it has not ended yet. */
+  side_array absent[2];
 } indexing;
+
+static void add_number(saved_list *to, uint32_t number) {
+  GROW(to->numbers, to->count, to->capacity);
+  to->numbers[to->count++] = number;
+}
+
+static int by_value(const void *a, const void *b) {
+  const uint32_t *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+/* Sorts numbers, and leaves each of them once. */
+static void sort_numbers(saved_list *of) {
+  size_t i, kept = 0;
+  if (of->count) qsort(of->numbers, of->count, sizeof *of->numbers, by_value);
+  for (i = 0; i < of->count; i++)
+    if (!kept || of->numbers[kept - 1] != of->numbers[i]) of->numbers[kept++] = of->numbers[i];
+  of->count = kept;
+}
+
+/* Leaves those of the world's tasks that are open. */
+static void choose_open(indexing *x) {
+  size_t i, kept = 0;
+  if (x->unsorted) sort_numbers(&x->open);
+  x->unsorted = false;
+  for (i = 0; i < x->open.count; i++)
+    if (((user_task *)x->s.w.tasks.values[x->open.numbers[i]])->open) x->open.numbers[kept++] = x->open.numbers[i];
+  x->open.count = kept;
+}
+static uint32_t number_of(summary *sum, uint64_t id) { return (uint32_t)map_index(&sum->task_ids, id); }
+
+/* Adds the tasks that open regions belong to. */
+static void add_regions_tasks(saved_list *to, summary *sum) {
+  const goroutine *g;
+  uint32_t i;
+  for (g = sum->s.w.live; g; g = g->next) {
+    const goroutine_summary *of = summary_of(sum, g);
+    for (i = 0; of && i < of->region_count; i++)
+      if (map_get(&sum->task_ids, of->regions[i].task)) add_number(to, number_of(sum, of->regions[i].task));
+  }
+}
+
+/* Leaves those of the summary's tasks that are not over, and that open regions belong to. */
+static void choose_kept(indexing *x) {
+  summary *sum = &x->sum;
+  size_t i, kept = 0;
+  for (; x->known < sum->task_ids.count; x->known++) add_number(&x->kept, (uint32_t)x->known);
+  for (i = 0; i < x->kept.count; i++) {
+    const task *t = sum->task_ids.values[x->kept.numbers[i]];
+    const user_task *in_world = map_get(&x->s.w.tasks, t->id);
+    if (!t->ended || (in_world && in_world->open)) x->kept.numbers[kept++] = x->kept.numbers[i];
+  }
+  x->kept.count = kept;
+  add_regions_tasks(&x->kept, sum);
+  sort_numbers(&x->kept);
+}
 
 /* Adds the contents of a moment, and returns their size. */
 static size_t put_contents(indexing *x, moment *m) {
   gotrace_decoder *d = x->s.in->decoder;
   size_t size = gotrace_decoder_snapshot(d, NULL, 0), at = x->contents.size;
   *m = (moment){.time = (uint64_t)between(x->s.first, x->s.end)};
+  choose_open(x);
+  choose_kept(x);
   gotrace_decoder_snapshot(d, bytes_room(&x->contents, size), size);
   x->contents.size += m->sizes[INDEX_SNAPSHOT] = size;
   size = x->contents.size;
-  if (x->has & 1 << INDEX_WORLD && !world_save(&x->contents, &x->s.w)) x->has &= ~(1u << INDEX_WORLD);
+  if (x->has & 1 << INDEX_WORLD && !world_save(&x->contents, &x->s.w, &x->open)) x->has &= ~(1u << INDEX_WORLD);
   m->sizes[INDEX_WORLD] = x->contents.size - size;
   size = x->contents.size;
-  if (x->has & 1 << INDEX_SUMMARY && !summary_save(&x->contents, &x->sum)) x->has &= ~(1u << INDEX_SUMMARY);
+  if (x->has & 1 << INDEX_SUMMARY && !summary_save(&x->contents, &x->sum, &x->kept)) x->has &= ~(1u << INDEX_SUMMARY);
   m->sizes[INDEX_SUMMARY] = x->contents.size - size;
-  m->hash = stable_hash(HASH_BEGIN, x->contents.data + at, x->contents.size - at);
   return x->contents.size - at;
 }
 
@@ -99,6 +164,47 @@ static void add_moment(indexing *x, uint64_t offset) {
   x->next = offset + INDEX_SPACING * size;
 }
 
+/* A task that has ended is mentioned: the moments since then need it. */
+static void add_late(indexing *x, unsigned who, uint32_t number, saved_task *fields, uint64_t reopens) {
+  saved like = {.w = &x->s.w, .context = &x->sum, .reopens = reopens};
+  bytes made = {0};
+  size_t i = *SIDE(uint32_t, &x->absent[who], number);
+  if (!i || i > x->count) return;
+  saved_put_late(&made, who, &like, fields, number);
+  for (i--; i < x->count; i++) put_data(&x->moments[i].late, made.data, made.size);
+  free(made.data);
+}
+
+/* From the next moment on, a task is absent, as long as it has ended. */
+static void set_absent(indexing *x, unsigned who, uint32_t number) {
+  *SIDE(uint32_t, &x->absent[who], number) = (uint32_t)x->count + 1;
+}
+
+/* Keeps track of which tasks are open, before a mention of a task changes the world, and then the summary. */
+static void take(consumer *c, const op *o) {
+  indexing *x = (indexing *)c;
+  unsigned change = op_specs[o->kind].change;
+  bool begins = change == GOTRACE_CHANGE_TASK_BEGIN, ends = change == GOTRACE_CHANGE_TASK_END;
+  const user_task *t;
+  const task *in_sum;
+  uint64_t reopens = ends ? (uint64_t)between(x->s.first, o->time) + 1 : 0;
+  uint32_t number;
+  if (!change_has_task(change)) return;
+  t = map_get(&c->w->tasks, o->id);
+  in_sum = map_get(&x->sum.task_ids, o->id);
+  if (t && (begins || ends)) {
+    if (!t->open) add_late(x, LATE_WORLD, t->number, saved_world_task, reopens);
+    set_absent(x, LATE_WORLD, t->number);
+  }
+  number = in_sum ? number_of(&x->sum, o->id) : (uint32_t)x->sum.task_ids.count;
+  if (in_sum && in_sum->ended && !(t && t->open)) add_late(x, LATE_SUMMARY, number, summary_saved_task, 0);
+  set_absent(x, LATE_SUMMARY, number);
+  if (!begins || (t && t->open)) return;
+  add_number(&x->open, t ? t->number : (uint32_t)c->w->tasks.count);
+  x->unsorted |= t != NULL;
+  if (in_sum) add_number(&x->kept, number);
+}
+
 /* Whether there is nothing at the path but an index. */
 static bool may_replace(const char *path) {
   char start[sizeof ANY_MAGIC - 1];
@@ -110,13 +216,6 @@ static bool may_replace(const char *path) {
                   : access(path, F_OK) != 0;
   if (file) fclose(file);
   return may;
-}
-
-/* Of a task that ends again, the world before is not known until then. */
-static void take(consumer *c, const op *o) {
-  indexing *x = (indexing *)c;
-  const user_task *t = o->kind == GOTRACE_V2_USER_TASK_END ? map_get(&c->w->tasks, o->id) : NULL;
-  if (t && !t->open) x->has = 1 << INDEX_SNAPSHOT;
 }
 
 static void nothing(consumer *c, int64_t time) { (void)c, (void)time; }
@@ -140,6 +239,30 @@ static gotrace_result make_moments(indexing *x, input *in) {
     if (e.kind != GOTRACE_V2_SYNC && gotrace_decoder_between(in->decoder)) add_moment(x, e.offset);
   }
   return result;
+}
+
+/* Whether late tasks make the index larger than a reader accepts. */
+static bool is_too_large(const indexing *x, size_t trace_size) {
+  uint64_t all = x->contents.size;
+  size_t i;
+  for (i = 0; i < x->count; i++) all += x->moments[i].late.size;
+  return all > most_of(trace_size) - (1 << 20);
+}
+
+/* The contents of all moments, with late tasks. */
+static void put_moments(bytes *to, indexing *x) {
+  const uint8_t *at = x->contents.data;
+  size_t i, j;
+  for (i = 0; i < x->count; i++) {
+    moment *m = &x->moments[i];
+    size_t begin = to->size, size = 0;
+    for (j = 0; j < INDEX_LATE; j++) size += m->sizes[j];
+    put_data(to, at, size);
+    put_data(to, m->late.data, m->late.size);
+    m->sizes[INDEX_LATE] = m->late.size;
+    m->hash = stable_hash(HASH_BEGIN, to->data + begin, to->size - begin);
+    at += size;
+  }
 }
 
 /* Appends the head; `data`: the trace. */
@@ -168,7 +291,8 @@ int command_index(const char *path, const settings *set) {
   char *target = index_path(path, set->index);
   input in;
   const uint8_t *data;
-  size_t size;
+  bytes moments = {0};
+  size_t size, i;
   int status = 1;
   if (!input_open(&in, path, true)) return 1;
   data = input_bytes(&in, &size);
@@ -180,17 +304,23 @@ int command_index(const char *path, const settings *set) {
     report("%s", input_error(&in));
   } else {
     erase_progress();
+    if (is_too_large(&x, size)) x.count = 0;
+    put_moments(&moments, &x);
     output_open(&out, target);
     put_string(&out, MAGIC);
     put_head(&out.block, &x, data, size);
-    put_data(&out.block, x.contents.data, x.contents.size);
+    put_data(&out.block, moments.data, moments.size);
     output_close(&out);
     if (!x.count) report("%s is of no use: the trace is too small, or of one generation", target);
     status = 0;
   }
   free(target);
+  for (i = 0; i < x.count; i++) free(x.moments[i].late.data);
+  free(moments.data);
   free(x.contents.data);
   free(x.moments);
+  free(x.open.numbers);
+  free(x.kept.numbers);
   source_free(&x.s);
   summary_free(&x.sum);
   input_close(&in);
@@ -312,13 +442,19 @@ static int open_index(const char *name, uint64_t *size) {
 
 /* Uses a moment; false: not all that is needed is there, or it does not fit. */
 static bool begin_at(input *in, const found *at, const char *path, index_contents what, index_moment *to) {
-  const uint8_t *head = in->index.data, *saved = head + at->head;
+  const uint8_t *head = in->index.data, *contents = head + at->head;
   unsigned i;
   if (!at->m.sizes[INDEX_SNAPSHOT] || !(at->has & 1u << what)) return false;
-  in->snapshot = saved;
+  in->snapshot = contents;
   in->snapshot_size = at->m.sizes[INDEX_SNAPSHOT];
-  for (i = 0; i < what; i++) saved += at->m.sizes[i];
-  if (to) *to = (index_moment){head + at->facts, saved, at->head - at->facts, at->m.sizes[what]};
+  for (i = 0; i < what; i++) contents += at->m.sizes[i];
+  if (to) {
+    *to = (index_moment){.facts = head + at->facts, .facts_size = at->head - at->facts};
+    to->saved = contents;
+    to->saved_size = at->m.sizes[what];
+    to->late_size = at->m.sizes[INDEX_LATE];
+    to->late = in->index.data + in->index.size - to->late_size; /* the last contents */
+  }
   if (input_decode(in, false) == GOTRACE_OK) return true;
   index_refuse(in, path);
   input_decode(in, false);

@@ -18,12 +18,13 @@ typedef enum index_contents {
   INDEX_SNAPSHOT, /* of the decoder: gotrace_decoder_snapshot */
   INDEX_WORLD,    /* world_save() */
   INDEX_SUMMARY,  /* summary_save() */
+  INDEX_LATE,     /* tasks for both: see saved_tasks() */
   INDEX_CONTENTS
 } index_contents;
 
 typedef struct index_moment { /* valid until the next index_begin(), or input_close() */
-  const uint8_t *facts, *saved;
-  size_t facts_size, saved_size;
+  const uint8_t *facts, *saved, *late;
+  size_t facts_size, saved_size, late_size;
 } index_moment;
 
 /* Where the index of a trace is. `given`: NULL if the user says nothing. To be freed. */

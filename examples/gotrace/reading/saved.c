@@ -72,7 +72,12 @@ static uint32_t put_new_stack(saved *x, uint32_t id) {
 
 /* References to records; NULL: 0. One to a goroutine that has ended is not kept. */
 goroutine *saved_go(saved *x, goroutine *g) {
-  uint64_t at = x->to && g && g->status != GO_NONE ? map_index(&x->gos, g->id) + 1 : 0;
+  uint64_t at;
+  if (x->is_late) {
+    at = saved_number(x, g ? g->id + 1 : 0);
+    return x->to ? g : at ? world_go(x->w, at - 1) : NULL;
+  }
+  at = x->to && g && g->status != GO_NONE ? map_index(&x->gos, g->id) + 1 : 0;
   at = saved_below(x, at, (x->to ? x->gos.count : x->w->gos.count) + 1);
   return x->to ? g : at ? x->w->gos.values[at - 1] : NULL;
 }
@@ -183,21 +188,92 @@ static void what_threads_run(saved *x) {
   }
 }
 
-static void tasks(saved *x) {
-  world *w = x->w;
-  size_t count = saved_count(x, w->tasks.count), i;
-  for (i = 0; i < count && !x->bad; i++) {
-    user_task *t = world_task(w, saved_number(x, x->to ? ((user_task *)w->tasks.values[i])->id : 0));
-    x->bad |= t->number != i;
-    SAVED_FLAG(x, t->open);
-    SAVED_NUMBER(x, t->parent);
-    SAVED_TEXT(x, t->name);
-    SAVED_STACK(x, t->stack);
-    SAVED_NUMBER(x, t->begin);
-    t->home = saved_go(x, t->home);
-    t->chosen = true;
-  }
+/* ------------------------------------------------------------------------------------------------------ tasks ---- */
+
+struct saved_late {
+  uint64_t number;
+  const uint8_t *at;
+  size_t size;
+};
+
+static int by_number(const void *a, const void *b) {
+  const saved_late *x = a, *y = b;
+  return x->number < y->number ? -1 : x->number > y->number;
 }
+
+/* Finds the late tasks that a world or a summary needs. */
+static void find_late(saved *x, const uint8_t *at, const uint8_t *end, unsigned who) {
+  size_t capacity = 0;
+  while (at < end) {
+    uint64_t knows, number, size;
+    x->bad |= !take_number(&at, end, &knows) || !take_number(&at, end, &number) || !take_number(&at, end, &size);
+    x->bad |= !x->bad && size > (size_t)(end - at);
+    if (x->bad) return;
+    if (knows == who) {
+      GROW(x->late, x->late_count, capacity);
+      x->late[x->late_count++] = (saved_late){number, at, (size_t)size};
+    }
+    at += size;
+  }
+  if (x->late_count) qsort(x->late, x->late_count, sizeof *x->late, by_number);
+}
+
+static void load_late(saved *x, const saved_late *from, saved_task *task) {
+  saved of = {.at = from->at, .end = from->at + from->size, .w = x->w, .context = x->context, .until = x->until};
+  of.is_late = true;
+  task(&of, 0);
+  x->bad |= !saved_end(&of);
+}
+
+void saved_put_late(bytes *to, unsigned who, const saved *like, saved_task *task, uint32_t number) {
+  bytes made = {0};
+  saved of = *like;
+  of.to = &made;
+  of.is_late = true;
+  task(&of, number);
+  saved_end(&of);
+  put_number(to, who);
+  put_number(to, number);
+  put_number(to, made.size);
+  put_data(to, made.data, made.size);
+  free(made.data);
+}
+
+void saved_tasks(saved *x, saved_task *task) {
+  size_t count = saved_count(x, x->to ? x->tasks->count : 0), i, late = 0;
+  uint64_t number = 0;
+  for (i = 0; i < count && !x->bad; i++) {
+    number += saved_number(x, x->to ? x->tasks->numbers[i] - number : 0);
+    while (late < x->late_count && x->late[late].number < number && !x->bad) load_late(x, &x->late[late++], task);
+    if (!x->bad) task(x, (uint32_t)number);
+  }
+  while (late < x->late_count && !x->bad) load_late(x, &x->late[late++], task);
+}
+
+bool saved_has(saved *x, const map *all, uint64_t id) {
+  bool has = map_get(all, id) != NULL;
+  if (has && x->is_late) x->at = x->end;
+  else x->bad |= has;
+  return has || x->bad;
+}
+
+void saved_world_task(saved *x, uint32_t number) {
+  map *all = &x->w->tasks;
+  uint64_t id = saved_number(x, x->to ? ((user_task *)all->values[number])->id : 0), reopens;
+  user_task *t;
+  if (!x->to && saved_has(x, all, id)) return;
+  t = world_task(x->w, id);
+  reopens = x->is_late ? saved_number(x, x->reopens) : 0;
+  if (!x->to) t->open = !x->is_late || (reopens && reopens - 1 <= (uint64_t)x->until);
+  SAVED_NUMBER(x, t->parent);
+  SAVED_TEXT(x, t->name);
+  SAVED_STACK(x, t->stack);
+  SAVED_NUMBER(x, t->begin);
+  t->home = saved_go(x, t->home);
+  t->chosen = true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ world ---- */
 
 static void counters(saved *x) {
   world *w = x->w;
@@ -223,7 +299,7 @@ void saved_world(saved *x) {
   threads_and_procs(x);
   goroutines(x);
   what_threads_run(x);
-  if (!w->as_go) tasks(x), counters(x);
+  if (!w->as_go) saved_tasks(x, saved_world_task), counters(x);
   SAVED_NUMBER(x, w->gomaxprocs);
   SAVED_BELOW(x, w->generation, UINT32_MAX);
   SAVED_FLAG(x, w->gc);
@@ -236,14 +312,15 @@ void saved_world(saved *x) {
   SAVED_NUMBER(x, w->wall.time);
 }
 
-void saved_begin(saved *x, bytes *to, world *w) {
+void saved_begin(saved *x, bytes *to, world *w, const saved_list *tasks) {
   goroutine *g;
-  *x = (saved){.to = to, .w = w};
+  *x = (saved){.to = to, .w = w, .tasks = tasks};
   for (g = w->live; g; g = g->next) map_index(&x->gos, g->id);
 }
 
-void saved_open(saved *x, world *w, const uint8_t *data, size_t size) {
-  *x = (saved){.at = data, .end = data + size, .w = w};
+void saved_open(saved *x, world *w, const index_moment *from, unsigned who, int64_t until) {
+  *x = (saved){.at = from->saved, .end = from->saved + from->saved_size, .w = w, .until = until};
+  find_late(x, from->late, from->late + from->late_size, who);
 }
 
 bool saved_end(saved *x) {
@@ -252,19 +329,20 @@ bool saved_end(saved *x) {
   map_free(&x->stacks.numbers);
   free(x->texts.ids);
   free(x->stacks.ids);
+  free(x->late);
   return !x->bad && x->at == x->end;
 }
 
-bool world_save(bytes *to, world *w) {
+bool world_save(bytes *to, world *w, const saved_list *tasks) {
   saved x;
-  saved_begin(&x, to, w);
+  saved_begin(&x, to, w, tasks);
   saved_world(&x);
   return saved_end(&x);
 }
 
-bool world_load(world *w, const uint8_t *data, size_t size) {
+bool world_load(world *w, const index_moment *from, int64_t until) {
   saved x;
-  saved_open(&x, w, data, size);
+  saved_open(&x, w, from, LATE_WORLD, until);
   saved_world(&x);
   return saved_end(&x);
 }

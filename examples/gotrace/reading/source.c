@@ -6,7 +6,7 @@
 
 #include "source.h"
 
-#include "index.h"
+#include "saved.h"
 
 #include <stdlib.h>
 
@@ -325,14 +325,15 @@ static bool take_facts(source *s, const uint8_t *at, const uint8_t *end) {
 static bool take_moment(source *s, const index_moment *of) {
   consumer *to = s->to;
   if (!take_facts(s, of->facts, of->facts + of->facts_size)) return false;
-  return to->as_go ? to->load(to, of->saved, of->saved_size) : world_load(&s->w, of->saved, of->saved_size);
+  return to->as_go ? to->load(to, of) : world_load(&s->w, of, s->until);
 }
 
-/* Begins at an index, with its world, if that serves the consumer. A filter needs to have met all before. */
+/* Begins at an index, with its world, if that serves the consumer. A filter needs to have met all before. A trace that
+ * has an index has no region ends that only --lenient accepts. */
 static bool begin_later(source *s) {
   const consumer *to = s->to;
   const filter *const filters[] = {to->filter, to->own[0], to->own[1]};
-  bool may = to->later && !s->in->lenient;
+  bool may = to->later;
   index_moment moment;
   size_t i;
   for (i = 0; i < COUNT(filters); i++) may &= !filters[i] || !filters[i]->on;

@@ -11,6 +11,7 @@
 #define SOURCE_H
 
 #include "filter.h"
+#include "index.h"
 #include "world.h"
 
 /* Receives operations. Each is passed before it is applied, so the world is still in the state before it. */
@@ -31,7 +32,7 @@ typedef struct consumer {
   bool modules;   /* needs the world's modules */
   bool later;     /* reading may begin at an index: what is before the part is needed only for the world, and `load` */
   /* With `as_go`: makes the world and what the consumer knows from what an index has for it; false: it does not fit. */
-  bool (*load)(struct consumer *, const uint8_t *data, size_t size);
+  bool (*load)(struct consumer *, const index_moment *);
   bool early; /* needs nothing that the trace tells too late */
   bool told;  /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
   /* Receives the operations before the selected part; NULL: not wanted. */

@@ -239,7 +239,7 @@ static void apply_user(world *w, const op *o, unsigned change) {
     counter->value = value;
     break;
   default: /* TASK_END */
-    if (!o->ends_again) world_task(w, o->id)->open = false;
+    if (!o->ends_again && (t = map_get(&w->tasks, o->id))) t->open = false;
     break;
   }
 }

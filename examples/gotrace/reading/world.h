@@ -278,14 +278,6 @@ uint32_t name_of(const goroutine *g);
 void apply(world *w, const op *o);
 void world_free(world *w);
 
-/* Stores a world, and makes it again in an empty one. The operations that follow then change it as they would have
- * changed the first. Not kept are goroutines that have ended, experiments, modules, and what only v1 needs; with
- * `as_go`, which both worlds must have or not, also what Go's reader does not keep. Otherwise the stored world has
- * `history`, and the other one gets it. world_save: false, the world is one that cannot be stored. world_load: false,
- * the bytes are no such world, and the new one can only be freed. */
-bool world_save(bytes *to, world *w);
-bool world_load(world *w, const uint8_t *data, size_t size);
-
 /* Moves a running goroutine, which may be NULL, to the thread where a status has it. Only damaged traces need this. */
 void world_move(goroutine *g, thread *m);
 

@@ -2,6 +2,8 @@
 
 #include "causes.h"
 
+#include "../record/board.h"
+
 #include <stdlib.h>
 
 typedef struct life { /* of a goroutine */
@@ -283,6 +285,12 @@ static void take_made(causes *c, const op *o, bool is_new) {
   *SIDE(int64_t, &c->idle_at, g->number) = c->idle_sum;
 }
 
+static void take_crash(causes *c, const goroutine *g, const op *o) {
+  c->crash.g = g;
+  c->crash.signal = o->value;
+  c->crash.stack = c->waits.interrupted = o->stack;
+}
+
 static void take_op(consumer *to, const op *o) {
   causes *c = (causes *)to;
   goroutine *g = o->m ? o->m->g : NULL;
@@ -311,7 +319,10 @@ static void take_op(consumer *to, const op *o) {
     break;
   case GOTRACE_V2_USER_TASK_BEGIN: take_task_begin(c, g, o); break;
   case GOTRACE_V2_USER_TASK_END: take_task_end(c, o); break;
-  case GOTRACE_V2_USER_LOG: take_told_holder(&c->holders.told, to->w, o); break;
+  case GOTRACE_V2_USER_LOG:
+    take_told_holder(&c->holders.told, to->w, o);
+    if (!c->crash.g && pool_text_is(o->name, RECORD_CRASH)) take_crash(c, g, o);
+    break;
   default: break;
   }
 }

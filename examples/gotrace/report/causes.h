@@ -103,7 +103,11 @@ typedef struct causes {
   int64_t busy_procs, idle_procs;
   const proc *changed[2];   /* procs that the last operation may have changed, */
   const thread *changed_on; /* and the thread whose proc it may have changed */
-  bool is_go;               /* is_go: the trace shows goroutines of Go's runtime */
+  struct {
+    const goroutine *g; /* NULL: none is told */
+    uint32_t signal, stack;
+  } crash;
+  bool is_go; /* is_go: the trace shows goroutines of Go's runtime */
   diagnosis found;
 } causes;
 

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#define CRASH_WEIGHT 2000
 #define DEADLOCK_WEIGHT 1000
 #define SHOWN_DEADLOCKED 3   /* goroutines of a deadlock */
 #define LOCK_SHARE 0.1       /* of the duration: how long goroutines waited for one holder's lock, in sum */
@@ -136,7 +137,7 @@ static void find_lock(causes *c, diagnosis *found) {
   map_free(&all);
 }
 
-/* --------------------------------------------------------------------------------------------------- deadlocks ---- */
+/* ------------------------------------------------------------------------------------------ crashes, deadlocks ---- */
 
 void deadlock_text(holders *h, const goroutine *first, char *text, size_t size) {
   const goroutine *g = first;
@@ -157,6 +158,16 @@ void deadlock_text(holders *h, const goroutine *first, char *text, size_t size) 
     g = told.g;
   } while (g != first);
   if (count > SHOWN_DEADLOCKED) snprintf(text + used, size - used, "; and so on, %u goroutines in all", count);
+}
+
+static void find_crash(causes *c, diagnosis *found) {
+  finding *f = c->crash.g ? add(found, "crash", CRASH_WEIGHT) : NULL;
+  name_room signal, place, line, name;
+  if (!f) return;
+  snprintf(f->text, sizeof f->text, "the program crashed by %s in %s%s, in goroutine %llu (%s)",
+           named(c->crash.signal, &signal), named(place_of(&c->waits, c->crash.stack, c->crash.g), &place),
+           line_of(&c->waits, "", c->crash.stack, &line), (ull)c->crash.g->id, named(name_of(c->crash.g), &name));
+  snprintf(f->look, sizeof f->look, "waits");
 }
 
 static void find_deadlock(causes *c, diagnosis *found) {
@@ -347,6 +358,7 @@ static void find_collector(const causes *c, const summary *sum, diagnosis *found
 void find_findings(causes *c, const summary *sum) {
   diagnosis *found = &c->found;
   if (sum->selection.on || c->end <= c->begin) return; /* not of some goroutines, of which too much is unknown */
+  find_crash(c, found);
   find_deadlock(c, found);
   find_collector(c, sum, found); /* before its pauses */
   find_lock(c, found);

@@ -4,8 +4,6 @@
 
 #include "summary.h"
 
-#include "../reading/saved.h"
-
 #include <stdlib.h>
 
 static void fields_of_region(saved *x, open_region *r) {
@@ -83,20 +81,22 @@ static void fields_of_collector(saved *x, collector *gc) {
   SAVED_NUMBER(x, gc->changes[0].procs);
 }
 
-static void tasks(saved *x, summary *sum) {
-  size_t count = saved_count(x, sum->task_ids.count), i;
-  for (i = 0; i < count && !x->bad; i++) {
-    task *t = summary_task(sum, saved_number(x, x->to ? ((task *)sum->task_ids.values[i])->id : 0));
-    bool named = t->name != NULL;
-    x->bad |= sum->task_ids.count <= i;
-    SAVED_NUMBER(x, t->parent);
-    SAVED_NUMBER(x, t->begin);
-    SAVED_NUMBER(x, t->end);
-    SAVED_FLAG(x, t->begun);
-    SAVED_FLAG(x, t->ended);
-    SAVED_FLAG(x, t->chosen);
-    if (SAVED_FLAG(x, named)) t->name = group_of(&sum->tasks, saved_text(x, named && t->name ? t->name->name : 0));
-  }
+void summary_saved_task(saved *x, uint32_t number) {
+  summary *sum = x->context;
+  map *all = &sum->task_ids;
+  uint64_t id = saved_number(x, x->to ? ((task *)all->values[number])->id : 0);
+  task *t;
+  bool named;
+  if (!x->to && saved_has(x, all, id)) return;
+  t = summary_task(sum, id);
+  named = t->name != NULL;
+  SAVED_NUMBER(x, t->parent);
+  SAVED_NUMBER(x, t->begin);
+  SAVED_NUMBER(x, t->end);
+  SAVED_FLAG(x, t->begun);
+  SAVED_FLAG(x, t->ended);
+  SAVED_FLAG(x, t->chosen);
+  if (SAVED_FLAG(x, named)) t->name = group_of(&sum->tasks, saved_text(x, x->to ? t->name->name : 0));
 }
 
 static void fields(saved *x, summary *sum) {
@@ -108,14 +108,15 @@ static void fields(saved *x, summary *sum) {
     of->in_syscall = saved_go(x, (goroutine *)of->in_syscall);
   }
   fields_of_collector(x, &sum->gc);
-  tasks(x, sum);
+  saved_tasks(x, summary_saved_task);
   SAVED_NUMBER(x, sum->generation);
   if (!x->to) sum->generations = 1;
 }
 
-bool summary_save(bytes *to, summary *sum) {
+bool summary_save(bytes *to, summary *sum, const saved_list *tasks) {
   saved x;
-  saved_begin(&x, to, &sum->s.w);
+  saved_begin(&x, to, &sum->s.w, tasks);
+  x.context = sum;
   fields(&x, sum);
   return saved_end(&x);
 }
@@ -136,10 +137,11 @@ static void forget(summary *sum) {
   sum->generations = sum->generation = 0;
 }
 
-bool summary_load(consumer *c, const uint8_t *data, size_t size) {
+bool summary_load(consumer *c, const index_moment *from) {
   summary *sum = (summary *)c;
   saved x;
-  saved_open(&x, &sum->s.w, data, size);
+  saved_open(&x, &sum->s.w, from, LATE_SUMMARY, sum->s.until);
+  x.context = sum;
   fields(&x, sum);
   if (saved_end(&x)) return true;
   forget(sum);

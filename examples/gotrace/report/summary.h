@@ -32,6 +32,7 @@
 
 #include "collector.h"
 #include "digest.h"
+#include "../reading/saved.h"
 #include "../reading/source.h"
 
 #define MOST_LOSSES 30
@@ -152,8 +153,9 @@ void summary_free(summary *sum);
  * summary_load() makes it again. summary_save: false, that cannot be stored. summary_load: a consumer's `load`. */
 gotrace_result summary_begin(summary *sum, input *in, const settings *set);
 void summary_pass(summary *sum, const gotrace_event *e);
-bool summary_save(bytes *to, summary *sum);
-bool summary_load(consumer *c, const uint8_t *data, size_t size);
+bool summary_save(bytes *to, summary *sum, const saved_list *tasks);
+saved_task summary_saved_task;
+bool summary_load(consumer *c, const index_moment *from);
 
 /* Whether a function with this name is the runtime's, or unknown. */
 bool is_runtimes(uint32_t name);
