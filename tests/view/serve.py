@@ -172,6 +172,11 @@ def check_index(b, trace):
         assert (begin, end, marks) == (35000000, 36000000, 2000), (begin, end, marks)
         assert "not known" not in b.run("return document.getElementById('findings').textContent")
         b.open("about:blank")
+    # One that does not fit is told.
+    with Server("--index", trace, "--from", "1ms", "--to", "2ms", trace) as server:
+        b.open(server.address)
+        b.wait_for("document.querySelector('#findings p')?.textContent.startsWith('the index is not an index of this trace')")
+        b.open("about:blank")
     other = trace + ".other"
     os.rename(trace + ".gtx", other)
     try:

@@ -27,7 +27,7 @@ class Reader {
       worker.onmessage = ({data}) => {
         if (signal.aborted) return;
         if (data.progress !== undefined) progress(data.progress, data.sketch);
-        else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replace(/^gotrace: /gm, "").trim()});
+        else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replaceAll("/trace.gtx", "the index").replace(/^gotrace: /gm, "").trim()});
       };
       signal.addEventListener("abort", () => reject(new Ended()));
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
