@@ -202,8 +202,8 @@ def forge(tool, dice, trace, index):
 
 
 class Moment:
-    def __init__(self, time, sizes):
-        self.time, self.sizes, self.size = time, sizes, sum(sizes)
+    def __init__(self, time, foretold, sizes):
+        self.time, self.foretold, self.sizes, self.size = time, foretold, sizes, sum(sizes)
 
 
 class Index:
@@ -217,7 +217,7 @@ class Index:
         self.numbers = [self.take() for _ in range(3)]
         self.moments = []
         for _ in range(self.take()):
-            self.moments.append(Moment(self.take(), [self.take() for _ in range(CONTENTS)]))
+            self.moments.append(Moment(self.take(), self.take(), [self.take() for _ in range(CONTENTS)]))
             self.take()
         self.facts = bytearray(data[self.at:self.begin])
         self.at = self.begin
@@ -239,7 +239,7 @@ class Index:
         number = made_trace.number
         head = b"".join(map(number, [*self.numbers, len(self.moments)]))
         for m in self.moments:
-            head += b"".join(map(number, [m.time, *m.sizes, stable_hash(m.contents)]))
+            head += b"".join(map(number, [m.time, m.foretold, *m.sizes, stable_hash(m.contents)]))
         head += self.facts
         contents = b"".join(bytes(m.contents) for m in self.moments)
         return self.line + number(len(head)) + number(stable_hash(head)) + head + contents
