@@ -172,6 +172,7 @@ list_decode() {
   echo "check|parts of changed traces|tests/decoder/decode_go_traces.sh -n test_parts 5000"
   echo "nightly|parts of many changed traces|tests/decoder/decode_go_traces.sh -n test_parts 25000"
   echo "check|snapshots of Go's traces|tests/decoder/decode_go_traces.sh test_snapshots 20"
+  echo "check|states of Go's traces|tests/decoder/decode_go_traces.sh test_states"
   echo "nightly|snapshots of changed traces|tests/decoder/decode_go_traces.sh -n test_snapshots 5000"
   echo "check|exports of Go's traces|tests/tool/exports.sh"
   echo "check|parts at indexes|tests/tool/indexes.sh 100"

@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), unwind (complete stacks), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind jit flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind debugger jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -303,6 +303,65 @@ test_killed() {
   compile "${CC-cc}" tests/record/killed.c "$work/killed"
   python3 tests/record/killed.py "$tool" "$work/killed" "${KILLED_RUNS-100}" "$work/killed.trace"
   tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
+}
+
+# The trace tells where a program crashed, and the program ends as without the tracer.
+test_crashes() {
+  local how options signal status
+  compile "${CC-cc}" tests/record/crashes.c "$work/crashes"
+  for how in segv,SIGSEGV,139 null,SIGSEGV,139 fpe,SIGFPE,136 ill,SIGILL,132 abort,SIGABRT,134; do
+    IFS=, read -r how signal status <<<"$how"
+    for options in '' --outside --flight=1000; do
+      result=0
+      (ulimit -c 0; "$tool" record -q -o "$work/crashes.trace" $options "$work/crashes" "$how") 2>"$work/traced.err" || result=$?
+      [ $result = $status ] || fail "crash by $how, $options: status $result"
+      "$tool" info "$work/crashes.trace" >"$work/said"
+      grep -q "^1. the program crashed by $signal in crash_here (crashes.c:[0-9]*), in goroutine [0-9]* (crashing)$" "$work/said" ||
+        { cat "$work/said"; fail "crash by $how, $options: info"; }
+      "$tool" dump --json "$work/crashes.trace" | python3 -c '
+import json, sys
+logs = [json.loads(line) for line in sys.stdin if "gotrace record: crashed by" in line]
+(frames,) = [[frame["function"] for frame in log["args"]["stack"]] for log in logs if log["event"] == "UserLog"]
+at = frames.index("crash_here")
+assert frames[at:at + 3] == ["crash_here", "on_the_way", "crashing"] and at <= 5, frames
+' || fail "crash by $how, $options: its stack"
+    done
+  done
+}
+
+# A program that hangs can be asked what it waits for; and its trace says it, after SIGKILL.
+test_control() {
+  local pid='' tries=0 recorder ask="$tool ctl"
+  compile "${CC-cc}" tests/record/deadlock.c "$work/deadlock"
+  "$tool" record --outside -q -o "$work/deadlock.trace" "$work/deadlock" &
+  recorder=$!
+  servers+=("$recorder")
+  until [ "$pid" ] && $ask "$pid" waits --json >"$work/said" 2>&1 && grep -q '"deadlock": \[[0-9]*, [0-9]*\]' "$work/said"; do
+    [ $((tries += 1)) -lt 100 ] || { cat "$work/said"; fail "control: no deadlock"; }
+    pid=$(pgrep -x -P "$recorder" deadlock || true)
+    sleep 0.1
+  done
+  servers+=("$pid")
+  sleep 0.2
+  $ask "$pid" waits >"$work/waits"
+  grep -q '^deadlock: goroutine [0-9]* (one) waits in take_second (deadlock.c:[0-9]*) for a lock that goroutine [0-9]* took in take_second' "$work/waits" ||
+    { cat "$work/waits"; fail "control: waits"; }
+  grep -q '^ *1 *[0-9.]* m\?s *[0-9]* *mutex *two, in take_first (.*); goroutine [0-9]* has it, taken in take_first' "$work/waits" ||
+    { cat "$work/waits"; fail "control: a wait of less than a millisecond"; }
+  $ask "$pid" stats >"$work/said"
+  grep -q '^threads      3$' "$work/said" || { cat "$work/said"; fail "control: stats"; }
+  $ask "$pid" snapshot -o "$work/snapshot.trace"
+  "$tool" check "$work/snapshot.trace" >/dev/null || fail "control: snapshot"
+  ! $ask "$pid" snapshot >"$work/said" 2>&1 || fail "control: a snapshot to nowhere"
+  ! $ask $$ waits >"$work/said" 2>&1 || fail "control: of a process that is not recorded"
+  grep -q "process $$ is not recorded by gotrace record --outside" "$work/said" || fail "control: $(cat "$work/said")"
+  if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    ! setpriv --reuid 65534 --clear-groups -- $ask "$pid" stats >"$work/said" 2>&1 || fail "control: by another user"
+  fi
+  kill -9 "$pid"
+  wait "$recorder" || true
+  "$tool" info "$work/deadlock.trace" >"$work/said"
+  grep -q '^1\. deadlock: ' "$work/said" || { cat "$work/said"; fail "control: after SIGKILL"; }
 }
 
 test_ends() {
@@ -670,6 +729,10 @@ test_children() {
     "$tool" check "$trace" >/dev/null || fail "$trace"
   done
   [ $traces -ge 3 ] || { ls "$work"; fail "children: $traces traces"; }
+  # They have the wall clock, by which they can be shown beside each other.
+  for trace in "$work"/*.trace; do
+    "$tool" info --json "$trace" | python3 -c 'import json, sys; assert json.load(sys.stdin)["trace"]["began"]' || fail "$trace: no wall clock"
+  done
   rm -f "$work"/*.trace
   # Signal handlers that interrupt a wait and fork.
   (cd "$work" && "$tool" record --children ./ends handler_forks >traced 2>err) || [ $? = 9 ] || fail "children of handlers: $(cat "$work/err")"
@@ -690,6 +753,8 @@ test_children() {
     ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
   done
   [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
+  (cd "$work" && "$tool" record --children --format 1.23 -o all.trace sh -c './ends exit; exit 0' >traced 2>err) || fail "children, format 1.23"
+  "$tool" info "$work"/all*.trace | grep 'Go 1\.23' >/dev/null || fail "children: format 1.23 was not kept"
   # Without --children, children are not traced and do not touch the file.
   rm -f "$work"/*.trace
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
@@ -734,13 +799,43 @@ test_unwind() {
   done
   for compiler in "${CC-cc}" clang; do
     command -v "$compiler" >/dev/null || continue
-    for options in -O0 -O2 '-O2 -fomit-frame-pointer' '-O3 -fno-plt'; do
+    for options in -O0 -O2 '-O2 -fomit-frame-pointer' '-O3 -fno-plt' '-O1 -fsanitize=undefined -fno-sanitize-recover=undefined'; do
       # shellcheck disable=SC2086
       "$compiler" -std=gnu11 -g -rdynamic $options -I. tests/record/unwinds.c -o "$work/unwinds" -pthread -ldl
       "$work/unwinds" "$work/library40.so" "$work/library90.so" >"$work/loaded" || fail "unwind: $compiler $options: $?"
       [ "$(uniq <"$work/loaded" | wc -l)" = 1 ] || echo "test_record: unwind: no library takes another's place"
     done
   done
+  for compiler in "${CC-cc}" musl-gcc; do # signals in the midst of dlopen
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/loads.c "$work/places.so" -shared -fPIC -DPLACES
+    compile "$compiler" tests/record/loads.c "$work/loads" "$work/places.so" -ldl
+    "$compiler" -shared -fPIC -O1 "$work/library.c" -o "$work/library.so"
+    timeout -s KILL 60 "$tool" record -q -o "$work/loads.trace" "$work/loads" "$work/library.so" 2 2>"$work/err" || fail "$compiler: loads: $?, $(cat "$work/err")"
+    "$tool" check "$work/loads.trace" >/dev/null || fail "$compiler: loads"
+  done
+}
+
+# gdb finds the same frames where programs wait: in handlers, coroutines, threads and callbacks, of stripped programs too.
+test_debugger() {
+  local program
+  need gdb
+  compile "${CC-cc}" tests/record/walked.c "$work/walked" -O2
+  : >"$work/walks"
+  walk() { # walk PROGRAM WORD...
+    command -v "$1" >/dev/null || { lacking="test_record: $1 is not installed"; return 0; }
+    timeout 60 gdb -nx -batch -x tests/record/walked.py --args "$tool" record -q -o "$work/walked.trace" "$@" >"$work/walk" 2>&1 || true
+    grep -a '^walked: [1-9]' "$work/walk" >>"$work/walks" || { cat "$work/walk"; fail "debugger: no stack of $1"; }
+    grep -a -A 40 '^own' "$work/walk" || true
+  }
+  walk "$work/walked"
+  walk xz -T2 -0 -k -c gotrace.h
+  walk pigz -c gotrace.h
+  walk git grep -c static
+  walk perl -e 'select(undef, undef, undef, .001) for 1 .. 50'
+  walk /usr/bin/python3 -c 'import threading, time; [threading.Thread(target=time.sleep, args=(.01,)).start() for i in range(40)]'
+  awk '{ stacks += $2; same += $4; all += $6 } END { print stacks " stacks, " same " of " all " frames"; exit !(all > 1000 && same >= all * 0.999) }' \
+    "$work/walks" || fail "debugger: $(cat "$work/walks")"
 }
 
 # Code that a process compiles is in no file; what the runtime writes for perf names it. An older file does not.
@@ -748,6 +843,11 @@ test_jit() {
   local way expected
   compile "${CC-cc}" tests/record/compiles.c "$work/compiles"
   while read -r way expected; do
+    if [ $way = foreign ]; then # somebody else's file, even if that is the program's owner
+      [ "$(id -u)" = 0 ] || continue
+      chown 65534 "$work/compiles"
+      chmod 755 "$work"
+    fi
     (cd "$work" && timeout 60 "$tool" record -q -o jit.trace ./compiles "$way" >traced) || fail "jit: $way"
     "$tool" check "$work/jit.trace" >/dev/null || fail "jit: $way"
     "$tool" dump --kind GoBlock "$work/jit.trace" | sed -n 's/^ *[0-9a-f]* //p' | grep -A 1 ^usleep | sed -n 2p >"$work/frame"
@@ -764,6 +864,9 @@ blank one two *
 other 0x* *
 broken 0x* *
 old 0x* *
+again one two *
+many 0x* *
+foreign 0x* *
 END
   "$work/compiles" none >/dev/null || { [ $? = 77 ] && skip "a processor for which this is written"; }
 }

@@ -346,6 +346,14 @@ def known(directory):
         write(trace, file)
         found = [row["text"].replace(" (x.go:1)", "") for row in info(file)["findings"]]
         assert found == wanted, (how, found)
+        now, shown = json.loads(run("waits", "--json", file)), run("waits", file).split("\n")
+        assert (now["deadlock"] and [shown[0].replace(" (x.go:1)", "")]) == wanted, (how, shown)
+        assert now["deadlock"] == {"each other": [1, 2], "handed on": [], "alone": [3]}[how], now
+    now = {row["go"]: row for row in json.loads(run("waits", "--json", "--to", "950ns", file))["goroutines"]}
+    assert [now[go]["does"] for go in (1, 2, 3, 4)] == ["running", "running", "mutex", "running"], now
+    assert (now[3]["since"], now[3]["time"], now[3]["place"], now[3]["held_by"], now[3]["taken_in"]) == (901, 49, "again", 3, "take_three"), now
+    shown = re.sub(" +", " ", run("waits", "--to", "950ns", file))
+    assert "\n 1 49 ns 3 mutex three, in again (x.go:1); goroutine 3 has it, taken in take_three (x.go:1)\n" in shown, shown
     print("8 traces with holders, %d classes" % len(CLASSES))
 
 

@@ -152,6 +152,10 @@ const option options[] = {
      NULL, set_bytes, SETTING(size), 0},
     {"--data", "not the page, but what its reader makes of the trace: slices, then tables as JSON; for tests", NULL,
      set_flag, SETTING(data), 0},
+    {"--lengths FROM-TO",
+     "not the page, but how long what begins between these two times lasts, by state, task and region, as JSON; in "
+     "nanoseconds; for the page",
+     NULL, set_text, SETTING(lengths), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -183,7 +187,8 @@ const option options[] = {
     {"-o FILE", "write the trace to FILE instead of COMMAND.PID.trace; %p stands for the process id", NULL, set_text,
      SETTING(output), 0},
 #if !IN_BROWSER
-    {"--format FORMAT", "the format of the trace, default 1.23", FORMATS, set_format, SETTING(format), 0},
+    {"--format FORMAT", "the format of the trace, default 1.23, with --children 1.25, which has the wall clock",
+     FORMATS, set_format, SETTING(format), 0},
 #endif
     {"--stacks KIND",
      "unwind: complete (default), except on other processors than x86-64 and arm64 some microseconds each; call-site: "
@@ -191,8 +196,10 @@ const option options[] = {
      "unwind call-site frame-pointers none", set_choice, SETTING(stacks), 0},
     {"--flight SECONDS", "keep only the last SECONDS in memory, 48 MiB at most; written at the end and on SIGUSR2",
      NULL, set_number, SETTING(flight), 1000},
-    {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
-     SETTING(children), 0},
+    {"--children",
+     "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
+     "one time axis",
+     NULL, set_flag, SETTING(children), 0},
     {"--outside",
      "write the trace from here, out of memory that the program shares: nothing is lost if it is killed; not of its "
      "children, nor of a program that it executes",
@@ -258,6 +265,21 @@ const command commands[] = {
      .files = MANY,
      .program = true,
      .run_all = command_record},
+    {.name = "ctl",
+     .arguments = "PID waits|snapshot|stats [-o OUT]",
+     .summary = "asks about a program that is recorded now",
+     .help =
+         "PID is the process id of a program that gotrace record --outside records. The program goes on meanwhile; its "
+         "recorder answers, also if the program hangs. Only the same user and root may ask.\n\n"
+         "waits: what each thread does or waits for, for how long and where; which thread has a mutex, and where that "
+         "took it; a deadlock first. As gotrace waits of the trace.\n\n"
+         "snapshot: the trace so far, to OUT.\n\n"
+         "stats: numbers of events and threads, memory, what has been lost.\n\n"
+         "  gotrace record --outside server &\n"
+         "  gotrace ctl $(pidof server) waits",
+     .options = "-o OUT,--json",
+     .files = MANY,
+     .run_all = command_ctl},
 #endif
     {.name = "info",
      .arguments = "[OPTIONS] FILE...",
@@ -467,6 +489,18 @@ const command commands[] = {
      .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--index INDEX,--partial,--lenient",
      .needs = "--task TASK,--go ID",
      .run = command_path},
+    {.name = "waits",
+     .arguments = "[--to TIME] FILE",
+     .summary = "what each goroutine does at the end, or at a moment",
+     .help =
+         "Prints what each goroutine does at the end of the trace, or at the moment of --to: for how long it has done "
+         "it, in which function of the program, and, of a lock in a trace of gotrace record, which thread has it and "
+         "where that took it. Goroutines that do the same are one line, that of the first. A deadlock comes first: "
+         "goroutines each of which waits for a lock that the next one has.\n\n"
+         "  gotrace waits server.trace\n"
+         "  gotrace waits --to 3.466s server.trace",
+     .options = PART ",--json,-o OUT,--partial,--lenient",
+     .run = command_waits},
     {.name = "view",
      .arguments = "[-o OUT|--open] FILE...",
      .summary = "a page that shows it, for any browser",
@@ -486,9 +520,10 @@ const command commands[] = {
          "help --page prints, gotrace-view.html, opens any trace with all details, also one compressed by gzip: drop "
          "it there.\n\n"
          "Several traces, such as a program's and those of the processes that it started, are below each other on one "
-         "time axis: that of the wall clock if all have it (from Go 1.25 on; gotrace record --format 1.25), unless "
-         "they are too far "
-         "apart to be seen together; else each begins at 0, and the page says so. Each has a section. Lists and tables "
+         "time axis: that of the wall clock if all have it (from Go 1.25 on; gotrace record --children, or --format "
+         "1.25), "
+         "unless they are too far apart to be seen together; else each begins at 0, and the page says so. Each has a "
+         "section. Lists and tables "
          "say of which trace an item is, and two kinds of tasks or regions can be compared between traces. A part and "
          "a filter apply to each trace by itself.\n\n"
          "All tables have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear "
@@ -503,8 +538,9 @@ const command commands[] = {
          "  gotrace view server.trace client.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options =
-         PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--partial,--lenient",
+     .options = PART
+     "," FILTER
+     ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--lengths FROM-TO,--partial,--lenient",
      .files = MANY,
      .run_all = command_view},
 #if !IN_BROWSER

@@ -48,6 +48,10 @@
  * stack is where that one took it. */
 #define RECORD_HOLDER "gotrace record: lock held by"
 
+/* Category of the log of a thread that gets a signal by which the program crashes: the signal's name. The log's stack
+ * is where the thread was. */
+#define RECORD_CRASH "gotrace record: crashed by"
+
 enum { RECORD_GNU, RECORD_MUSL };
 enum { RECORD_STACKS_UNWIND, RECORD_STACKS_CALL_SITE, RECORD_STACKS_FRAME_POINTERS, RECORD_STACKS_NONE };
 

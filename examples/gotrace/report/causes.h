@@ -88,9 +88,8 @@ typedef struct causes {
   map wait_sums, holder_sums, stops, gos, stuck, task_kinds;
   map tasks;   /* struct open_task, by id; NULL: it has ended */
   map stopped; /* int64_t by 1 + name: running time of goroutines while the world was stopped */
-  /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack); struct
-   * told_holder of the lock that it waits for, or is about to. */
-  side_array lives, open, stop_stacks, told;
+  /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack). */
+  side_array lives, open, stop_stacks;
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
   /* Procs that are idle while goroutines are ready to run. */
   side_array procs;                  /* struct proc_use, by proc */
@@ -104,7 +103,11 @@ typedef struct causes {
   int64_t busy_procs, idle_procs;
   const proc *changed[2];   /* procs that the last operation may have changed, */
   const thread *changed_on; /* and the thread whose proc it may have changed */
-  bool is_go;               /* is_go: the trace shows goroutines of Go's runtime */
+  struct {
+    const goroutine *g; /* NULL: none is told */
+    uint32_t signal, stack;
+  } crash;
+  bool is_go; /* is_go: the trace shows goroutines of Go's runtime */
   diagnosis found;
 } causes;
 
@@ -129,6 +132,10 @@ uint64_t ended_of(const causes *c, uint32_t name);
 /* "running 93 %", "waiting 98 %: sleep in main.query": what the holders did for most of the time. */
 #define DID_TEXT 256
 const char *did_text(causes *c, const activity *did, char text[DID_TEXT]);
+
+/* "goroutine 2 (one) waits in PLACE (LINE) for a lock that goroutine 3 took in PLACE (LINE); ..." of the goroutines
+ * whose first one find_deadlocked() gives. */
+void deadlock_text(holders *h, const goroutine *first, char *text, size_t size);
 
 /* Fills in `found`. */
 void find_findings(causes *c, const summary *sum);

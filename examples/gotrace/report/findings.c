@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#define CRASH_WEIGHT 2000
 #define DEADLOCK_WEIGHT 1000
 #define SHOWN_DEADLOCKED 3   /* goroutines of a deadlock */
 #define LOCK_SHARE 0.1       /* of the duration: how long goroutines waited for one holder's lock, in sum */
@@ -41,9 +42,9 @@ static const char *named(uint32_t name, name_room *room) {
 }
 
 /* " (WORD FILE:LINE)" of the innermost frame of the program in a stack; "" if that is unknown. */
-static const char *line_of(causes *c, const char *word, uint32_t stack, name_room *room) {
+static const char *line_of(waits *w, const char *word, uint32_t stack, name_room *room) {
   pool_stack s = pool_stack_of(stack);
-  uint32_t i = own_frame(&c->waits, stack);
+  uint32_t i = own_frame(w, stack);
   pool_text file = pool_text_of(i < s.count ? s.frames[i].file : 0);
   const char *name = file.size ? memrchr(file.data, '/', file.size) : NULL;
   *room->text = 0;
@@ -124,7 +125,8 @@ static void find_lock(causes *c, diagnosis *found) {
           "was "
           "%s",
           named(worst->holder, &a), wait_classes[worst->is].text,
-          line_of(c, most->taken ? "taken at " : "released at ", most->taken ? most->taken : most->released, &line),
+          line_of(&c->waits, most->taken ? "taken at " : "released at ", most->taken ? most->taken : most->released,
+                  &line),
           duration_text((double)worst->total, total), duration_text((double)parts->longest, longest),
           named(most->place, &b), did_text(c, &worst->did, did));
       snprintf(f->look, sizeof f->look, "path --go %llu --from %lld --to %lld", (ull)parts->who,
@@ -135,55 +137,47 @@ static void find_lock(causes *c, diagnosis *found) {
   map_free(&all);
 }
 
-/* --------------------------------------------------------------------------------------------------- deadlocks ---- */
+/* ------------------------------------------------------------------------------------------ crashes, deadlocks ---- */
 
-/* Who has the lock that a goroutine waits for at the end, if that is told and cannot have changed; NULL: not so. */
-static told_holder holder_at_end(causes *c, const goroutine *g) {
-  told_holder told = *SIDE(told_holder, &c->told, g->number);
-  wait_class is = g->status == GO_WAITING ? wait_class_of(&c->waits, g->stack, g->reason) : WAIT_UNKNOWN_CLASS;
-  if (!told.g || !wait_is(is, WAIT_LOCK) || may_have_handed_on(&c->holders, told.g, (class_at){is, g->stack}, g->since))
-    told.g = NULL;
-  return told;
-}
-
-static void put_deadlocked(causes *c, finding *f, const goroutine *g, told_holder told) {
-  name_room name, place, line, taken, where;
-  char who[32];
-  size_t used = strlen(f->text);
-  snprintf(who, sizeof who, "goroutine %llu", (ull)told.g->id);
-  snprintf(f->text + used, sizeof f->text - used, "%sgoroutine %llu (%s) waits in %s%s for a lock that %s took in %s%s",
-           used ? "; " : "deadlock: ", (ull)g->id, named(name_of(g), &name),
-           named(place_of(&c->waits, g->stack, g), &place), line_of(c, "", g->stack, &line), told.g == g ? "it" : who,
-           named(own_function(&c->waits, told.taken), &taken), line_of(c, "", told.taken, &where));
-}
-
-/* Goroutines each of which waits for a lock that the next one has. A search ends where an earlier one has been. */
-static void find_deadlock(causes *c, diagnosis *found) {
-  side_array visits = {0}; /* uint32_t by goroutine: the search that has met it; 0: none */
-  goroutine *first, *g = NULL, *of;
-  uint32_t search = 0, *visit = NULL;
-  finding *f;
+void deadlock_text(holders *h, const goroutine *first, char *text, size_t size) {
+  const goroutine *g = first;
   unsigned count = 0;
-  for (first = c->s.w.live; first; first = first->next) {
-    search++;
-    for (g = first; g && !*(visit = SIDE(uint32_t, &visits, g->number)); g = holder_at_end(c, g).g) *visit = search;
-    if (g && *visit == search) break;
-  }
-  if (!first || !(f = add(found, "deadlock", DEADLOCK_WEIGHT))) return;
-  first = g;
-  for (of = holder_at_end(c, g).g; of != first; of = holder_at_end(c, of).g)
-    if (of->id < g->id) g = of;
-  of = g;
+  size_t used = 0;
   do {
-    told_holder told = holder_at_end(c, of);
-    if (count++ < SHOWN_DEADLOCKED) put_deadlocked(c, f, of, told);
-    of = told.g;
-  } while (of != g);
-  if (count > SHOWN_DEADLOCKED) {
-    size_t used = strlen(f->text);
-    snprintf(f->text + used, sizeof f->text - used, "; and so on, %u goroutines in all", count);
-  }
-  snprintf(f->look, sizeof f->look, "path --go %llu", (ull)g->id);
+    told_holder told = holder_now(h, g);
+    name_room name, place, line, taken, where;
+    char who[40];
+    snprintf(who, sizeof who, "goroutine %llu", (ull)told.g->id);
+    if (count++ < SHOWN_DEADLOCKED)
+      used += (size_t)snprintf(
+          text + used, size - used, "%sgoroutine %llu (%s) waits in %s%s for a lock that %s took in %s%s",
+          used ? "; " : "", (ull)g->id, named(name_of(g), &name), named(place_of(h->waits, g->stack, g), &place),
+          line_of(h->waits, "", g->stack, &line), told.g == g ? "it" : who,
+          named(own_function(h->waits, told.taken), &taken), line_of(h->waits, "", told.taken, &where));
+    if (used > size - 1) used = size - 1;
+    g = told.g;
+  } while (g != first);
+  if (count > SHOWN_DEADLOCKED) snprintf(text + used, size - used, "; and so on, %u goroutines in all", count);
+}
+
+static void find_crash(causes *c, diagnosis *found) {
+  finding *f = c->crash.g ? add(found, "crash", CRASH_WEIGHT) : NULL;
+  name_room signal, place, line, name;
+  if (!f) return;
+  snprintf(f->text, sizeof f->text, "the program crashed by %s in %s%s, in goroutine %llu (%s)",
+           named(c->crash.signal, &signal), named(place_of(&c->waits, c->crash.stack, c->crash.g), &place),
+           line_of(&c->waits, "", c->crash.stack, &line), (ull)c->crash.g->id, named(name_of(c->crash.g), &name));
+  snprintf(f->look, sizeof f->look, "waits");
+}
+
+static void find_deadlock(causes *c, diagnosis *found) {
+  const goroutine *g = find_deadlocked(&c->holders);
+  finding *f = g ? add(found, "deadlock", DEADLOCK_WEIGHT) : NULL;
+  int used;
+  if (!f) return;
+  used = snprintf(f->text, sizeof f->text, "deadlock: ");
+  deadlock_text(&c->holders, g, f->text + used, sizeof f->text - (size_t)used);
+  snprintf(f->look, sizeof f->look, "waits");
 }
 
 /* ------------------------------------------------------------------------------------------ goroutines that stay ----
@@ -207,7 +201,7 @@ static void find_stuck(causes *c, diagnosis *found) {
              "%llu goroutines of %s%s%s were made throughout and never end: they wait in %s%s, %s", (ull)worst->count,
              named(worst->name, &a), worst->made_in ? ", made in " : "",
              worst->made_in ? named(worst->made_in, &d) : "", named(worst->place, &b),
-             line_of(c, "", worst->stack, &line), wait_classes[worst->is].text);
+             line_of(&c->waits, "", worst->stack, &line), wait_classes[worst->is].text);
     snprintf(f->look, sizeof f->look, "path --go %llu", (ull)worst->id);
   }
 }
@@ -238,8 +232,8 @@ static void find_receiver(causes *c, diagnosis *found) {
     snprintf(f->text, sizeof f->text,
              "goroutine %llu alone receives from a channel, in %s%s, and is too slow: %s waited to send for %s in sum; "
              "meanwhile the receiver was %s",
-             (ull)worst->id, named(worst->holder, &a), line_of(c, "", worst->released, &line), named(worst->place, &b),
-             duration_text((double)worst->parts.total, total), did_text(c, &worst->did, did));
+             (ull)worst->id, named(worst->holder, &a), line_of(&c->waits, "", worst->released, &line),
+             named(worst->place, &b), duration_text((double)worst->parts.total, total), did_text(c, &worst->did, did));
     snprintf(f->look, sizeof f->look, "info --go %llu", (ull)worst->id);
   }
 }
@@ -276,7 +270,7 @@ static void find_pauses(causes *c, diagnosis *found) {
     if (!f) return;
     snprintf(f->text, sizeof f->text,
              "%s%s stops the world %llu times (%s): %.1f %% of the time, %s in sum, once for %s",
-             named(worst->place, &a), line_of(c, "", worst->stack, &line), (ull)worst->pauses.count,
+             named(worst->place, &a), line_of(&c->waits, "", worst->stack, &line), (ull)worst->pauses.count,
              named(worst->reason, &b), 100 * share_of((int64_t)worst->pauses.total, c),
              duration_text((double)worst->pauses.total, total), duration_text((double)worst->pauses.longest, longest));
     look_at(c, f, "dump", worst->pauses.when, plus(worst->pauses.when, worst->pauses.longest));
@@ -364,6 +358,7 @@ static void find_collector(const causes *c, const summary *sum, diagnosis *found
 void find_findings(causes *c, const summary *sum) {
   diagnosis *found = &c->found;
   if (sum->selection.on || c->end <= c->begin) return; /* not of some goroutines, of which too much is unknown */
+  find_crash(c, found);
   find_deadlock(c, found);
   find_collector(c, sum, found); /* before its pauses */
   find_lock(c, found);

@@ -143,6 +143,7 @@ void holders_add(holders *h, const stretch *part, goroutine *by) {
     if (part->status == GO_WAITING && wait_is(made->does, WAIT_LOCK | WAIT_PERMIT))
       of->got[of->got_count++ % GOT] = *made;
   }
+  if (part->status == GO_WAITING && part->by) *SIDE(told_holder, &h->told, part->g->number) = (told_holder){0};
   if (part->next != GO_NONE || !part->by) return;
   of->ended = true;
   place = (history **)&h->ended[h->ended_count++ % COUNT(h->ended)];
@@ -202,7 +203,8 @@ static const spell *last_wait(holders *h, class_at wait, const goroutine *g, int
   return NULL;
 }
 
-bool may_have_handed_on(holders *h, const goroutine *g, class_at wait, int64_t since) {
+/* Whether a goroutine may have handed on, since a time, what another one has waited for since then. */
+static bool may_have_handed_on(holders *h, const goroutine *g, class_at wait, int64_t since) {
   size_t go;
   uint32_t i;
   for (go = 0; go < h->w->gos.count; go++) {
@@ -216,7 +218,33 @@ bool may_have_handed_on(holders *h, const goroutine *g, class_at wait, int64_t s
   return false;
 }
 
-unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, told_holder told, part_of_wait parts[MOST_PARTS]) {
+told_holder holder_now(holders *h, const goroutine *g) {
+  told_holder told = *SIDE(told_holder, &h->told, g->number);
+  unsigned does = does_in(h->waits, g->status, g->stack, g->reason);
+  if (told.g &&
+      (!wait_is(does, WAIT_LOCK) || may_have_handed_on(h, told.g, (class_at){(wait_class)does, g->stack}, g->since)))
+    told.g = NULL;
+  return told;
+}
+
+/* A search ends where an earlier one has been. */
+goroutine *find_deadlocked(holders *h) {
+  side_array visits = {0}; /* uint32_t by goroutine: the search that has met it; 0: none */
+  goroutine *from, *g, *next;
+  uint32_t search = 0, *visit = NULL;
+  for (from = h->w->live; from; from = from->next) {
+    search++;
+    for (g = from; g && !*(visit = SIDE(uint32_t, &visits, g->number)); g = holder_now(h, g).g) *visit = search;
+    if (!g || *visit != search) continue;
+    for (next = holder_now(h, from = g).g; next != from; next = holder_now(h, next).g)
+      if (next->id < g->id) g = next;
+    return g;
+  }
+  return NULL;
+}
+
+unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait parts[MOST_PARTS]) {
+  told_holder told = *SIDE(told_holder, &h->told, wait->g->number);
   int64_t end = wait->end;
   uint32_t released = wait->by ? wait->by->stack : 0;
   class_at of = {wait_class_of(h->waits, wait->stack, wait->reason), wait->stack};

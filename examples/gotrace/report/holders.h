@@ -55,9 +55,7 @@ typedef struct part_of_wait {
 
 #define MOST_PARTS 16
 
-/* Who has the lock that a goroutine is about to wait for, and the stack where it was taken. NULL: the trace does not
- * tell.
- */
+/* Who has the lock that a goroutine waits for, or is about to, and the stack where it was taken. NULL: not known. */
 typedef struct told_holder {
   goroutine *g;
   uint32_t taken;
@@ -70,6 +68,7 @@ typedef struct holders {
   waits *waits;
   const world *w;
   stops stopped;
+  side_array told;             /* told_holder by goroutine */
   side_array gos;              /* struct history *, by goroutine */
   struct history *ended[4096]; /* a ring of those of goroutines that have ended */
   size_t ended_count;
@@ -78,12 +77,14 @@ typedef struct holders {
 /* A stretch that has ended. `by`: the goroutine that ended it; NULL: none. Call it after wait_parts(). */
 void holders_add(holders *h, const stretch *part, goroutine *by);
 
-/* The parts of a wait that ends now, last one first; returns their number. They cover it. `told`: who had it when the
- * wait began. */
-unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, told_holder told, part_of_wait parts[MOST_PARTS]);
+/* The parts of a wait that ends now, last one first; returns their number. They cover it. */
+unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait parts[MOST_PARTS]);
 
-/* Whether a goroutine may have handed on, since a time, what another one has waited for since then. */
-bool may_have_handed_on(holders *h, const goroutine *g, class_at wait, int64_t since);
+/* Who has the lock that a goroutine waits for now, if that is told and cannot have changed. */
+told_holder holder_now(holders *h, const goroutine *g);
+
+/* Goroutines each of which waits for a lock that the next one has: the one with the least id; NULL: there are none. */
+goroutine *find_deadlocked(holders *h);
 
 /* Adds up what a goroutine did in a time that has passed, as far as it is remembered. */
 void add_activity(holders *h, goroutine *g, int64_t begin, int64_t end, activity *to);

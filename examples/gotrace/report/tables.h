@@ -8,7 +8,7 @@
  *     trace       format ("1.27"), family (1, 2), complete (whether the trace has no error), began (the wall clock at
  *                 the first event, "2026-11-22T21:40:05.123456789Z"), duration, events, generations, gomaxprocs,
  *                 disordered (region ends out of order, with --lenient), stands_out (a text)
- *     findings    what is wrong, gravest first: kind ("deadlock", "lock", "leak", "channel", "pauses", "task",
+ *     findings    what is wrong, gravest first: kind ("crash", "deadlock", "lock", "leak", "channel", "pauses", "task",
  *                 "procs" or "collector"), text, look (arguments of gotrace that show more; "": none)
  *     functions   goroutines by the function they began with, or their thread's name in a trace of `gotrace record`:
  *                 count; running (there: not seen waiting), runnable, syscall, syscall_blocked, blocked (total times);

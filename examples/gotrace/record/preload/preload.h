@@ -57,6 +57,7 @@ struct self {
   struct usage *usage; /* NULL: not known */
   /* The function that the thread is in. */
   uintptr_t function, caller;
+  void *crashed;   /* the next event's stack is that which a signal has interrupted, by its context; NULL: own */
   uintptr_t taken; /* the next event's stack is that of a thread that took a lock and then returned to here; 0: own */
 #if defined(__aarch64__)
   uintptr_t cfa;
