@@ -123,6 +123,8 @@ def refuse(tool, dice, trace, index):
     open(index, "wb").write(good)
     status, _, said = run(tool, *part, "--kind", "GoStart")
     check(status and b"--index goes" in said, "an index that is not used:", status, said)
+    status, _, said = run(tool, "info", "--from", "1", "--index", index, trace, trace)
+    check(status == 2 and b"--index is of one FILE" in said, "an index of two traces:", status, said)
     status, _, said = run(tool, "index", "--index", trace, trace)
     check(status == 1 and b"is no index" in said, "replaces a trace:", said)
 
