@@ -25,6 +25,7 @@ typedef enum index_contents {
 typedef struct index_moment { /* valid until the next index_begin(), or input_close() */
   const uint8_t *facts, *saved, *late;
   size_t facts_size, saved_size, late_size;
+  bool foretold; /* from here on, the trace tells nothing too late: see ahead.h */
 } index_moment;
 
 /* Where the index of a trace is. `given`: NULL if the user says nothing. To be freed. */
