@@ -138,6 +138,7 @@ static int parse_arguments(const command *c, char **words, settings *set, bool *
   if (c->files && c->files != MANY && count != c->files) usage("%s takes %d files", c->name, c->files);
   if (!count) usage("missing FILE");
   if (!c->files && count > 1) usage("%s takes one FILE", c->name);
+  if (count > 1 && set->index) usage("--index is of one FILE; an index beside each, FILE.gtx, is found");
   check_terminal(c, set);
   return count;
 }

@@ -1,6 +1,7 @@
 /* compiles.c - makes a function while it runs, which sleeps, and tells its name as runtimes do: see test_record.sh
  *
- *     compiles map|script|python|dump|replaced|blank|other|broken|old|none      prints its process id */
+ *     compiles map|script|python|dump|replaced|blank|other|broken|old|foreign|many|again|none      prints its process
+ * id */
 
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -31,7 +32,11 @@ static void write_map(const char *way, unsigned long at) {
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
   file = fopen(path, "w");
   CHECK(file);
-  if (strcmp(way, "map") == 0 || strcmp(way, "old") == 0) fprintf(file, "%lx 40 one two\n", at);
+  if (strcmp(way, "map") == 0 || strcmp(way, "old") == 0 || strcmp(way, "foreign") == 0)
+    fprintf(file, "%lx 40 one two\n", at);
+  for (unsigned long i = 0; i < 5000000 && (strcmp(way, "many") == 0 || strcmp(way, "again") == 0); i++)
+    fprintf(file, "%lx 1 f\n", 4096 + (strcmp(way, "again") == 0 ? i % 1000000 : i));
+  if (strcmp(way, "many") == 0 || strcmp(way, "again") == 0) fprintf(file, "%lx 40 one two\n", at);
   if (strcmp(way, "script") == 0) fprintf(file, "%lx 40 JS:*scale /srv/shop.js:42:7\n", at);
   if (strcmp(way, "python") == 0) fprintf(file, "%lx 40 py::total:/srv/shop.py\n", at);
   if (strcmp(way, "replaced") == 0) fprintf(file, "%lx 40 first\n%lx 40 second\n", at, at);
@@ -41,6 +46,7 @@ static void write_map(const char *way, unsigned long at) {
   if (strcmp(way, "broken") == 0)
     fprintf(file, "zz\n%lx\n%lx 40\n%lx 40 \n%lx fffffffffffffffff wrong\n\n%lx 40 unfinished", at, at, at, at - 1, at);
   CHECK(fclose(file) == 0);
+  if (strcmp(way, "foreign") == 0) CHECK(chown(path, 65534, 65534) == 0);
   if (strcmp(way, "old") == 0) {
     const struct timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
     CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);

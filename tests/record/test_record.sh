@@ -126,6 +126,21 @@ test_waits_musl() {
   waits_in "$work/waits" --format 1.22 --stacks=frame-pointers
 }
 
+# HOLDERS_ROUNDS: how many
+test_holders() {
+  local compiler options program="$work/holders"
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || skip "$compiler"
+    compile "$compiler" tests/record/holders.c "$program"
+    for options in "" --outside; do
+      [ ! "$options" ] || [ "$compiler" != musl-gcc ] || continue
+      "$tool" record -q -o "$work/holders.trace" $options "$program" "${HOLDERS_ROUNDS-1000}" >"$work/holders.out" ||
+        fail "holders: status $?"
+      tests/record/holders.py "$tool" "$work/holders.trace" "$work/holders.out" || fail "holders, $compiler $options"
+    done
+  done
+}
+
 test_stacks() {
   local compiler way options
   for compiler in "${CC-cc}" musl-gcc; do
@@ -288,6 +303,65 @@ test_killed() {
   compile "${CC-cc}" tests/record/killed.c "$work/killed"
   python3 tests/record/killed.py "$tool" "$work/killed" "${KILLED_RUNS-100}" "$work/killed.trace"
   tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
+}
+
+# The trace tells where a program crashed, and the program ends as without the tracer.
+test_crashes() {
+  local how options signal status
+  compile "${CC-cc}" tests/record/crashes.c "$work/crashes"
+  for how in segv,SIGSEGV,139 null,SIGSEGV,139 fpe,SIGFPE,136 ill,SIGILL,132 abort,SIGABRT,134; do
+    IFS=, read -r how signal status <<<"$how"
+    for options in '' --outside --flight=1000; do
+      result=0
+      (ulimit -c 0; "$tool" record -q -o "$work/crashes.trace" $options "$work/crashes" "$how") 2>"$work/traced.err" || result=$?
+      [ $result = $status ] || fail "crash by $how, $options: status $result"
+      "$tool" info "$work/crashes.trace" >"$work/said"
+      grep -q "^1. the program crashed by $signal in crash_here (crashes.c:[0-9]*), in goroutine [0-9]* (crashing)$" "$work/said" ||
+        { cat "$work/said"; fail "crash by $how, $options: info"; }
+      "$tool" dump --json "$work/crashes.trace" | python3 -c '
+import json, sys
+logs = [json.loads(line) for line in sys.stdin if "gotrace record: crashed by" in line]
+(frames,) = [[frame["function"] for frame in log["args"]["stack"]] for log in logs if log["event"] == "UserLog"]
+at = frames.index("crash_here")
+assert frames[at:at + 3] == ["crash_here", "on_the_way", "crashing"] and at <= 5, frames
+' || fail "crash by $how, $options: its stack"
+    done
+  done
+}
+
+# A program that hangs can be asked what it waits for; and its trace says it, after SIGKILL.
+test_control() {
+  local pid='' tries=0 recorder ask="$tool ctl"
+  compile "${CC-cc}" tests/record/deadlock.c "$work/deadlock"
+  "$tool" record --outside -q -o "$work/deadlock.trace" "$work/deadlock" &
+  recorder=$!
+  servers+=("$recorder")
+  until [ "$pid" ] && $ask "$pid" waits --json >"$work/said" 2>&1 && grep -q '"deadlock": \[[0-9]*, [0-9]*\]' "$work/said"; do
+    [ $((tries += 1)) -lt 100 ] || { cat "$work/said"; fail "control: no deadlock"; }
+    pid=$(pgrep -x -P "$recorder" deadlock || true)
+    sleep 0.1
+  done
+  servers+=("$pid")
+  sleep 0.2
+  $ask "$pid" waits >"$work/waits"
+  grep -q '^deadlock: goroutine [0-9]* (one) waits in take_second (deadlock.c:[0-9]*) for a lock that goroutine [0-9]* took in take_second' "$work/waits" ||
+    { cat "$work/waits"; fail "control: waits"; }
+  grep -q '^ *1 *[0-9.]* m\?s *[0-9]* *mutex *two, in take_first (.*); goroutine [0-9]* has it, taken in take_first' "$work/waits" ||
+    { cat "$work/waits"; fail "control: a wait of less than a millisecond"; }
+  $ask "$pid" stats >"$work/said"
+  grep -q '^threads      3$' "$work/said" || { cat "$work/said"; fail "control: stats"; }
+  $ask "$pid" snapshot -o "$work/snapshot.trace"
+  "$tool" check "$work/snapshot.trace" >/dev/null || fail "control: snapshot"
+  ! $ask "$pid" snapshot >"$work/said" 2>&1 || fail "control: a snapshot to nowhere"
+  ! $ask $$ waits >"$work/said" 2>&1 || fail "control: of a process that is not recorded"
+  grep -q "process $$ is not recorded by gotrace record --outside" "$work/said" || fail "control: $(cat "$work/said")"
+  if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    ! setpriv --reuid 65534 --clear-groups -- $ask "$pid" stats >"$work/said" 2>&1 || fail "control: by another user"
+  fi
+  kill -9 "$pid"
+  wait "$recorder" || true
+  "$tool" info "$work/deadlock.trace" >"$work/said"
+  grep -q '^1\. deadlock: ' "$work/said" || { cat "$work/said"; fail "control: after SIGKILL"; }
 }
 
 test_ends() {
@@ -719,12 +793,20 @@ test_unwind() {
   done
   for compiler in "${CC-cc}" clang; do
     command -v "$compiler" >/dev/null || continue
-    for options in -O0 -O2 '-O2 -fomit-frame-pointer' '-O3 -fno-plt'; do
+    for options in -O0 -O2 '-O2 -fomit-frame-pointer' '-O3 -fno-plt' '-O1 -fsanitize=undefined -fno-sanitize-recover=undefined'; do
       # shellcheck disable=SC2086
       "$compiler" -std=gnu11 -g -rdynamic $options -I. tests/record/unwinds.c -o "$work/unwinds" -pthread -ldl
       "$work/unwinds" "$work/library40.so" "$work/library90.so" >"$work/loaded" || fail "unwind: $compiler $options: $?"
       [ "$(uniq <"$work/loaded" | wc -l)" = 1 ] || echo "test_record: unwind: no library takes another's place"
     done
+  done
+  for compiler in "${CC-cc}" musl-gcc; do # signals in the midst of dlopen
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/loads.c "$work/places.so" -shared -fPIC -DPLACES
+    compile "$compiler" tests/record/loads.c "$work/loads" "$work/places.so" -ldl
+    "$compiler" -shared -fPIC -O1 "$work/library.c" -o "$work/library.so"
+    timeout -s KILL 60 "$tool" record -q -o "$work/loads.trace" "$work/loads" "$work/library.so" 2 2>"$work/err" || fail "$compiler: loads: $?, $(cat "$work/err")"
+    "$tool" check "$work/loads.trace" >/dev/null || fail "$compiler: loads"
   done
 }
 
@@ -733,6 +815,11 @@ test_jit() {
   local way expected
   compile "${CC-cc}" tests/record/compiles.c "$work/compiles"
   while read -r way expected; do
+    if [ $way = foreign ]; then # somebody else's file, even if that is the program's owner
+      [ "$(id -u)" = 0 ] || continue
+      chown 65534 "$work/compiles"
+      chmod 755 "$work"
+    fi
     (cd "$work" && timeout 60 "$tool" record -q -o jit.trace ./compiles "$way" >traced) || fail "jit: $way"
     "$tool" check "$work/jit.trace" >/dev/null || fail "jit: $way"
     "$tool" dump --kind GoBlock "$work/jit.trace" | sed -n 's/^ *[0-9a-f]* //p' | grep -A 1 ^usleep | sed -n 2p >"$work/frame"
@@ -749,6 +836,9 @@ blank one two *
 other 0x* *
 broken 0x* *
 old 0x* *
+again one two *
+many 0x* *
+foreign 0x* *
 END
   "$work/compiles" none >/dev/null || { [ $? = 77 ] && skip "a processor for which this is written"; }
 }

@@ -9,6 +9,7 @@
 
 #include <alloca.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,6 +25,8 @@ __thread struct self self;
 void resolve(void) {
   void *found = dlsym(RTLD_DEFAULT, "syscall");
   memcpy(&real.syscall, &found, sizeof found);
+  found = dlsym(RTLD_DEFAULT, "dl_iterate_phdr");
+  memcpy(&real.dl_iterate_phdr, &found, sizeof found);
 }
 
 #if HAS_UNWINDER
@@ -248,7 +251,7 @@ static void compare_in_library(void) {
   sink++;
 }
 
-static void use_library(const char *path) {
+static void *open_library(const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *found;
   void (*call)(void (*)(void));
   CHECK(library);
@@ -256,8 +259,63 @@ static void use_library(const char *path) {
   memcpy(&call, &found, sizeof call);
   call(compare_in_library);
   printf("%p\n", found);
+  return library;
+}
+
+static void close_library(void *library) {
+  unwind_begin_unload();
   CHECK(dlclose(library) == 0);
-  unwind_forget();
+  unwind_end_unload();
+}
+
+static void forget(void) {
+  unwind_begin_unload();
+  unwind_end_unload();
+}
+
+/* A library takes another one's place: before dlclose has returned, after that, and when epochs begin again. */
+static void change_libraries(const char *one, const char *other) {
+  void *library;
+  int i;
+  unwind_begin_unload();
+  library = open_library(one);
+  CHECK(dlclose(library) == 0);
+  library = open_library(other);
+  unwind_end_unload();
+  close_library(library);
+  close_library(open_library(one));
+  for (i = 1; i < 1 << 15; i++) forget();
+  close_library(open_library(other));
+}
+
+static sem_t waits_inside, may_return;
+static int wait_inside(struct dl_phdr_info *module, size_t size, void *argument) {
+  (void)module, (void)size, (void)argument;
+  CHECK(sem_post(&waits_inside) == 0 && sem_wait(&may_return) == 0);
+  return 1;
+}
+static void *list_modules(void *argument) {
+  unwind_begin_modules();
+  dl_iterate_phdr(wait_inside, NULL);
+  unwind_end_modules();
+  return argument;
+}
+
+/* As before glibc 2.35 and in musl: a lock is needed, for which a walk does not wait. */
+static void walk_without_find_object(void) {
+  pthread_t handle;
+  stack s;
+  find_object = NULL;
+  forget();
+  CHECK(sem_init(&waits_inside, 0, 0) == 0 && sem_init(&may_return, 0, 0) == 0);
+  CHECK(pthread_create(&handle, NULL, list_modules, NULL) == 0 && sem_wait(&waits_inside) == 0);
+  alarm(20);
+  CHECK(OWN_STACK(&s) == 1);
+  alarm(0);
+  CHECK(sem_post(&may_return) == 0 && pthread_join(handle, NULL) == 0);
+  deep(10, compare_any);
+  sorts();
+  CHECK(modules_word == 0 && epoch % EPOCH == 0);
 }
 
 /* Only a signal finds a thread in the PLT. The linker describes all slots by one expression. */
@@ -271,6 +329,178 @@ static void find_beginning_in_plt(void) {
     define_by_expression(expression, pc, &found);
     CHECK(found.kind == RULE_CALL && !found.by_fp && found.offset == (pc % 16 < 11 ? 8 : 16));
   }
+}
+
+/* ---- Damaged tables: what lies behind a module's segments cannot be read, so reading too far ends this test. ---- */
+
+/* The module that find_damaged() finds everywhere. */
+static struct found_object damaged;
+static struct link_map damaged_map;
+static int find_damaged(void *pc, struct found_object *found) {
+  (void)pc;
+  *found = damaged;
+  return 0;
+}
+
+/* How many addresses have a rule. */
+static int rules_between(uintptr_t from, uintptr_t to) {
+  int count = 0;
+  for (; from < to; from++) {
+    rule r = find_rule(from);
+    uint64_t packed = pack(&r);
+    count += (packed & 7) >= RULE_SIGNAL;
+  }
+  return count;
+}
+
+enum { TABLE = 2048, CODE = 32, PART = 16 * 4096 }; /* a made module: header, table, code that is described */
+typedef struct made {
+  uint8_t bytes[256];
+  size_t size;
+} made;
+
+static void add(made *m, uint64_t value, size_t size) {
+  CHECK(m->size + size <= sizeof m->bytes);
+  memcpy(m->bytes + m->size, &value, size);
+  m->size += size;
+}
+
+/* .eh_frame_hdr of three functions 1024 bytes behind it, of which the first one is described, then .eh_frame. */
+static void make_table(made *m) {
+  size_t common, description;
+  uint32_t i;
+  m->size = 0;
+  add(m, 0x3b031b01, 4); /* version 1; a pointer from here, a 4-byte count, pairs of 4-byte offsets */
+  add(m, 32, 4);
+  add(m, 3, 4);
+  for (i = 0; i < 3; i++) add(m, 1024 + i * CODE, 4), add(m, 36 + 24, 4); /* all have one description */
+  common = m->size;
+  CHECK(common == 36);
+  add(m, 20, 4);
+  add(m, 0, 4);
+  add(m, 0x00527a01, 4);    /* version 1, "zR" */
+  add(m, 1 | 0x78 << 8, 2); /* units: 1 and -8 */
+  add(m, RETURN, 1);
+  add(m, 1, 1), add(m, 0x1b, 1);       /* pointers from here, of 4 bytes */
+  add(m, 0x0c | SP << 8 | 8 << 16, 3); /* the frame begins 8 bytes above the stack pointer */
+  add(m, 0x80 | RETURN | 1 << 8, 2);   /* the return address is below that */
+  add(m, 0, 24 + common - m->size);
+  description = m->size;
+  add(m, 24, 4);
+  add(m, description + 4 - common, 4);
+  add(m, 1024 - m->size, 4);
+  add(m, CODE, 4);
+  add(m, 0, 1);
+  add(m, 0x02 | 8 << 8, 2); /* from the 8th byte on */
+  add(m, 0x0e | 16 << 8, 2);
+  add(m, 0x04, 1), add(m, 8, 4);
+  add(m, 0x0a | 0x0b << 8, 2); /* kept, and restored */
+}
+
+/* Puts the first `size` bytes of a table where the module's only segment ends. */
+static uintptr_t place_table(uint8_t *memory, const made *table, size_t size) {
+  ElfW(Ehdr) header;
+  ElfW(Phdr) segments[2];
+  uintptr_t at = (uintptr_t)memory + PART - size;
+  memset(&header, 0, sizeof header);
+  memset(segments, 0, sizeof segments);
+  memset(memory, 0, PART);
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_phoff = sizeof header;
+  header.e_phentsize = sizeof *segments;
+  header.e_phnum = 2;
+  segments[0].p_type = PT_LOAD;
+  segments[0].p_flags = PF_R;
+  segments[0].p_memsz = PART;
+  segments[1].p_type = PT_GNU_EH_FRAME;
+  segments[1].p_vaddr = PART - size;
+  memcpy(memory, &header, sizeof header);
+  memcpy(memory + sizeof header, segments, sizeof segments);
+  memcpy(memory + PART - size, table->bytes, size);
+  damaged_map.l_addr = (uintptr_t)memory;
+  damaged = (struct found_object){0, memory, memory + PART, &damaged_map, (void *)at, {0}};
+  return at + 1024;
+}
+
+static void read_made_tables(void) {
+  static const uint8_t lies[] = {0, 1, 0x7f, 0x80, 0xff};
+  uint8_t *memory = mmap(NULL, PART + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  made whole, lying;
+  uintptr_t code;
+  size_t size, i, j, width;
+  CHECK(memory != MAP_FAILED && mprotect(memory + PART, 4096, PROT_NONE) == 0);
+  make_table(&whole);
+  code = place_table(memory, &whole, whole.size);
+  CHECK(rules_between(code - 4, code + CODE + 4) == CODE && find_rule(code + 8).offset == 16);
+  for (size = 0; size < whole.size; size++) {
+    code = place_table(memory, &whole, size);
+    CHECK(rules_between(code - 4, code + CODE + 4) == 0);
+  }
+  for (width = 1; width <= 4; width *= 4)
+    for (i = 0; i + width <= whole.size; i++)
+      for (j = 0; j < COUNT(lies); j++) {
+        lying = whole;
+        memset(lying.bytes + i, lies[j], width);
+        if (width == 4 && lies[j] == 0x7f) lying.bytes[i] = 0xff; /* also the largest positive one */
+        code = place_table(memory, &lying, lying.size);
+        rules_between(code - 4, code + CODE + 4);
+      }
+  munmap(memory, PART + 4096);
+}
+
+static uint64_t chance(void) {
+  static uint64_t state = 88172645463325252u;
+  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+  return state;
+}
+
+/* This program's segments, elsewhere. What can be written is left out: nothing is read there. */
+static void damage_real_tables(void) {
+  module real_one;
+  uint8_t *copy;
+  uintptr_t size = 0, table = 0, end = 0;
+  size_t i, found = 0, cases;
+  CHECK(find_module((uintptr_t)damage_real_tables, &real_one));
+  for (i = 0; i < real_one.count; i++) {
+    const ElfW(Phdr) *p = &real_one.segments[i];
+    if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > size) size = p->p_vaddr + p->p_memsz;
+    if (p->p_type == PT_GNU_EH_FRAME) table = p->p_vaddr;
+  }
+  copy = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(copy != MAP_FAILED && table);
+  for (i = 0; i < real_one.count; i++) {
+    const ElfW(Phdr) *p = &real_one.segments[i];
+    if (p->p_type != PT_LOAD || p->p_flags & PF_W) continue;
+    CHECK(mprotect(copy + (p->p_vaddr & ~(PAGE - 1)), p->p_vaddr % PAGE + p->p_memsz, PROT_READ | PROT_WRITE) == 0);
+    memcpy(copy + p->p_vaddr, (const void *)(real_one.base + p->p_vaddr), p->p_memsz);
+    if (table - p->p_vaddr < p->p_memsz) end = p->p_vaddr + p->p_memsz;
+  }
+  damaged_map.l_addr = (uintptr_t)copy;
+  damaged = (struct found_object){0, copy, copy + size, &damaged_map, copy + table, {0}};
+  find_object = find_damaged;
+  for (cases = 0; cases < 100000; cases++) {
+    uint8_t *at[8], before[8];
+    size_t changes = 1 + chance() % COUNT(at);
+    uintptr_t pc = (uintptr_t)copy + chance() % size;
+    for (i = 0; i < changes; i++) {
+      at[i] = copy + table + chance() % (chance() % 2 ? 64 : end - table);
+      before[i] = *at[i];
+      *at[i] = (uint8_t)(chance() % 3 ? chance() : chance() % 2 ? 0xff : 0x7f);
+    }
+    found += (size_t)rules_between(pc, pc + 1);
+    while (i-- > 0) *at[i] = before[i];
+  }
+  CHECK(found > 1000);
+  munmap(copy, size);
+}
+
+static void read_damaged_tables(void) {
+  int (*kept)(void *, struct found_object *) = find_object;
+  find_object = find_damaged;
+  read_made_tables();
+  find_object = kept;
+  damage_real_tables();
+  find_object = kept;
 }
 
 static void *run_thread(void *argument) {
@@ -300,7 +530,7 @@ static void measure(int unused) {
     printf("%s: %d frames in %.0f ns\n", which ? "libgcc" : "own", s.count, best);
   }
   for (best = 1e9, round = 0; round < 200; round++) { /* each frame for the first time */
-    unwind_forget();
+    forget();
     clock_gettime(CLOCK_MONOTONIC, &from);
     OWN_STACK(&s);
     clock_gettime(CLOCK_MONOTONIC, &to);
@@ -331,14 +561,11 @@ int main(int argc, char **argv) {
   run_coroutine();
   leave_stack();
   find_beginning_in_plt();
+  read_damaged_tables();
   call_from_generated_code();
   CHECK(pthread_create(&handle, NULL, run_thread, NULL) == 0 && pthread_join(handle, NULL) == 0);
-  use_library(argv[1]);
-  use_library(argv[2]);
-  find_object = NULL; /* as before glibc 2.35 and in musl */
-  unwind_forget();
-  deep(10, compare_any);
-  sorts();
+  change_libraries(argv[1], argv[2]);
+  walk_without_find_object();
   fprintf(stderr, "%ld stacks, %ld frames\n", checked, frames);
   return 0;
 }

@@ -10,10 +10,13 @@ import lzma
 import os
 import random
 import re
+import shutil
 import signal
 import struct
 import subprocess
 import sys
+import threading
+import time
 import zlib
 
 from made_trace import (GO_BLOCK, GO_CREATE, GO_DESTROY, GO_START, GO_STATUS, GO_UNBLOCK, HEAP_ALLOC, NO_ID, PROC_STATUS,
@@ -149,6 +152,8 @@ def check_texts(tool, directory):
         check_text("path", run(tool, "path", "--task", "1", path)[0], ["main ", "function "])
         check_text("path --folded", run(tool, "path", "--task", "1", "--folded", path)[0], ["main "])
         check_json("path --json", run(tool, "path", "--task", "1", "--json", path)[0], ["main", "function"], lines=False)
+        check_text("waits", run(tool, "waits", "--to", "3us", path)[0], [])
+        check_json("waits --json", run(tool, "waits", "--to", "3us", "--json", path)[0], [], lines=False)
         check_text("profile --folded", run(tool, "profile", "--create", "--folded", path)[0], ["main ", "inner "])
         check_bytes("profile", run(tool, "profile", "--create", path)[0], ["main", "inner"])
         check_text("diff", run(tool, "diff", path, other)[0], ["main ", "region "])
@@ -273,6 +278,40 @@ def check_modules(tool, directory):
         fail("modules: %d processes for one file" % count)
 
 
+def check_debug_link(tool, directory):
+    """What a debug link names turns into a pipe again and again: the tool itself does not wait for somebody to
+    write to it. (A debugger would; there is none on PATH.)"""
+    folder = os.path.join(directory, "linked")
+    os.mkdir(folder)
+    file = library(folder)
+    debug, pipe, at = (os.path.join(folder, name) for name in ("library.debug", "pipe", "there"))
+    subprocess.run(["objcopy", "--only-keep-debug", file[0], debug], check=True)
+    shutil.copy(debug, at)
+    subprocess.run(["objcopy", "--strip-debug", "--add-gnu-debuglink=" + at, file[0]], check=True)
+    os.mkfifo(pipe)
+    t = started()
+    t.string(module(0x100000, file))
+    t.event(1, 10, LOG, 0, t.string("key"), t.string("value"), t.stack(hex(0x100000 + file[2] + 1)))
+    trace, over = write(os.path.join(folder, "trace"), t), []
+
+    def change():
+        while not over:
+            for other in pipe, debug:
+                os.link(other, at + ".new")
+                os.rename(at + ".new", at)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(150):
+            subprocess.run([tool, "symbolize", "-o", os.path.join(folder, "named"), trace], stderr=subprocess.DEVNULL, check=True,
+                           timeout=20, env=dict(os.environ, PATH=folder))
+    except subprocess.TimeoutExpired:
+        fail("debug link: symbolize waits for a pipe")
+    over.append(True)
+    thread.join()
+
+
 def check_unpacked(tool, directory):
     """A file whose small symbol table unpacks to 250 MB, 7,000 times its size."""
     file = library(directory)
@@ -306,6 +345,61 @@ def check_demangled(tool, directory):
         fail("symbolize takes %d MB for a name" % used)
     if doubled.encode() not in run(tool, "dump", named)[0]:
         fail("symbolize: the long name is not there")
+    check_demanglers(tool, directory)
+
+
+# Demanglers of any kind, by what they do with two names.
+DEMANGLERS = {"good": "while read -r name; do echo short; done",
+              "one line too many": "while read -r name; do echo short; echo more; done",
+              "a line too few": "read -r name; echo short",
+              "killed": "while read -r name; do echo short; done; kill -9 $$",
+              "fails": "while read -r name; do echo short; done; exit 1",
+              "endless": "exec yes",
+              "sleeps": "echo short; exec sleep 1000"}
+ENLARGE = """#include <sys/mman.h>
+__attribute__((constructor)) static void enlarge(void) { mmap(0, 1 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+"""
+
+
+def check_demanglers(tool, directory):
+    """A demangler that goes wrong changes no name, is reported, and does not outlast its time. So does one that is
+    forked by a large process whose parent ignores SIGCHLD and SIGPIPE."""
+    t = Trace()
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    t.event(1, 10, LOG, 0, t.string("key"), t.string("value"), t.stack("_Z5shortv", "_Z5otherv"))
+    trace, named, programs = (os.path.join(directory, name) for name in ("mangled", "named", "demanglers"))
+    write(trace, t)
+    os.mkdir(programs)
+    path, script = os.environ["PATH"], os.path.join(programs, "llvm-cxxfilt")
+
+    def names(what, enlarged=None):
+        env = dict(os.environ, PATH=programs + ":" + path if enlarged is None else programs)
+        if enlarged:
+            env["LD_PRELOAD"] = enlarged
+        begin = time.time()
+        done = subprocess.run(["sh", "-c", "trap '' CHLD PIPE; exec \"$@\"", "sh", os.path.abspath(tool), "symbolize", "-o", named, trace],
+                              stderr=subprocess.PIPE, env=env, timeout=60, executable="/bin/sh")
+        if done.returncode or time.time() - begin > (25 if what == "sleeps" else 8):
+            fail("demangler %s: status %d after %.0f s" % (what, done.returncode, time.time() - begin))
+        dump = run(tool, "dump", named)[0]
+        return [name in dump for name in (b"_Z5shortv", b"_Z5otherv", b"other()")], b"llvm-cxxfilt failed" in done.stderr
+
+    for what, does in DEMANGLERS.items():
+        with open(script, "w", encoding="utf-8") as out:
+            out.write("#!/bin/sh\n%s\n" % does)
+        os.chmod(script, 0o755)
+        got = names(what)
+        if got != (([False, False, False], False) if what == "good" else ([True, True, False], True)):
+            fail("demangler %s: %s" % (what, got))
+    os.unlink(script)
+    enlarge = os.path.join(directory, "enlarge")
+    with open(enlarge + ".c", "w", encoding="utf-8") as out:
+        out.write(ENLARGE)
+    subprocess.run(["cc", "-shared", "-fPIC", enlarge + ".c", "-o", enlarge + ".so"], check=True)
+    small, large = names("none", ""), names("none, large process", enlarge + ".so")
+    if small != large:
+        fail("demangled in a large process: %s, not %s" % (large, small))
 
 
 def batches(thread, head, items):
@@ -434,6 +528,6 @@ def check_lines(tool, directory):
 
 check_texts(sys.argv[1], sys.argv[2])
 # The last one takes much memory itself: see megabytes().
-for check in check_lines, check_modules, check_unpacked, check_demangled, check_memory, check_threads, check_shorter, check_folded, check_details:
+for check in check_lines, check_modules, check_debug_link, check_unpacked, check_demangled, check_memory, check_threads, check_shorter, check_folded, check_details:
     check(sys.argv[1], sys.argv[2])
 sys.exit(failures > 0)

@@ -245,12 +245,23 @@ def check_compared_times(b, page):
         assert (length < 8 and high == length or length >= 8 and 2 ** (high // 4 - 1) * (high % 4 + 4) <= length < 2 ** ((high + 1) // 4 - 1) * ((high + 1) % 4 + 4)), (length, high)
     b.run(link % "no comparison" + ".click()")
     b.wait_for("!document.querySelector('#panel select')")
+    # Escape forgets the time to compare with, and a selected time a mark.
+    b.run(link % "compare with another time" + ".click()")
+    b.wait_for(link % "now select the other time")
+    b.run("gotrace.app.canvas.focus()")
+    b.keys("Escape")
+    assert b.run("const {range, compared} = gotrace.app.view; return [range, compared]") == [None, None]
+    b.run("gotrace.app.selectMark(gotrace.app.model.marks[0]); gotrace.app.setRange(arguments[0], arguments[1])", begin, middle)
+    b.wait_for(link % "compare with another time")
+    assert b.run("return gotrace.app.view.mark") is None and "&m=" not in b.run("return gotrace.app.fragment()")
 
 
 def check_labels(b, page):
     """A click on a row's label shows its time by state, and its longest slices, each of which it leads to."""
     b.open_page(page)
-    number, y = b.run("""const {painter, model} = gotrace.app, line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 10);
+    number, y = b.run("""const {app} = gotrace, {painter, model} = app;
+      app.reveal(model.rows.find((row) => row.kind === 2 && row.begin <= row.end).number), painter.draw();
+      const line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 10);
       return [line.row.number, painter.lineMiddle(line)]""")
     b.mouse((60, y), "down", "up")
     b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length")

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define DEBUG_FOLDER "/usr/lib/debug"
+#define MOST_DEBUG_FILE ((off_t)16 << 30) /* bytes; all of them are read for a checksum */
 
 typedef struct search {
   choose_file *choose;
@@ -45,20 +46,24 @@ static bool find_by_id(const search *s, const char *id) {
   return home && *home && is_at(s, "%s/.cache/debuginfod_client/%s/debuginfo", home, id) && has_id(s->path, id);
 }
 
-/* The CRC-32 of a file, as in .gnu_debuglink. */
+/* The CRC-32 of a file, as in .gnu_debuglink. It may have been replaced since it was looked at, by a pipe for example.
+ */
 static bool has_checksum(const char *path, uint32_t expected) {
   static uint32_t table[256];
   static uint8_t part[1 << 16];
   uint32_t sum = UINT32_MAX, i, bit;
-  ssize_t got, at;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  ssize_t got = -1, at;
+  off_t rest = 0;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return false;
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= MOST_DEBUG_FILE) rest = status.st_size;
   for (i = 0; !table[255] && i < 256; i++)
     for (table[i] = i, bit = 0; bit < 8; bit++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
-  while ((got = read(file, part, sizeof part)) > 0)
+  for (; rest > 0 && (got = read(file, part, sizeof part)) > 0; rest -= got)
     for (at = 0; at < got; at++) sum = sum >> 8 ^ table[(sum ^ part[at]) & 0xff];
   close(file);
-  return got == 0 && ~sum == expected;
+  return rest == 0 && got > 0 && ~sum == expected;
 }
 
 static bool find_by_link(const search *s, const char *file) {

@@ -13,6 +13,9 @@
 
 #define MOST_OVERLAPS 64 /* functions before an address that are looked at */
 #define MOST_NAME 1024
+#ifndef MOST_FUNCTIONS
+#define MOST_FUNCTIONS (1 << 22) /* at different addresses, about */
+#endif
 
 /* -------------------------------------------------------------------------------------------------------- names ----
  */
@@ -54,10 +57,18 @@ static void take_name(jit_function *f, const char *name, size_t size) {
   f->function = pool_put_text(name, size);
 }
 
+/* Where all is full, functions that were replaced make room. If they are few, there will be no room again. */
+static bool has_room(jit_names *names) {
+  if (names->count < MOST_FUNCTIONS) return true;
+  if (!names->full) jit_names_sort(names);
+  names->full = names->count > MOST_FUNCTIONS / 2;
+  return !names->full;
+}
+
 static void add(jit_names *names, uint64_t start, uint64_t length, const char *name, size_t size) {
   jit_function *f;
   char copy[MOST_NAME];
-  if (!length || !size || start + length < start) return;
+  if (!length || !size || start + length < start || !has_room(names)) return;
   if (size > sizeof copy - 1) size = sizeof copy - 1;
   memcpy(copy, name, size);
   copy[size] = 0;
@@ -117,8 +128,8 @@ static void take_file(jit_names *names, const char *path, time_t since, choose_f
   const char *chosen = choose ? choose(path) : path;
   int file = chosen ? open(chosen, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
   if (file < 0) return;
-  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && (choose || status.st_uid == geteuid()) &&
-      status.st_mtime >= since && status.st_size > 0 && status.st_size < (off_t)1 << 30) {
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_mtime >= since &&
+      status.st_size > 0 && status.st_size < (off_t)1 << 30) {
     void *data = malloc((size_t)status.st_size + 1); /* its writer may still cut a mapped file */
     ssize_t got = data ? read(file, data, (size_t)status.st_size) : -1;
     if (got > 0) ((char *)data)[got] = '\n', take(names, data, (size_t)got);

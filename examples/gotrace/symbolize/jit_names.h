@@ -5,8 +5,10 @@
  *     /tmp/perf-PID.map                          lines "START SIZE NAME": node --perf-basic-prof, python -X perf
  *     jit-PID.dump, in /tmp or the current folder  jitdump: node --perf-prof, python -X perf_jit
  *
- * Anybody can write such a file, and a later process gets the same id. So it must belong to a user that is trusted, and
- * be younger than the process. Code may replace other code: the last name for an address counts. */
+ * Anybody can write such a file, and a later process gets the same id. So it must belong to this process's user, whose
+ * process it is, and be younger than the process. As root this leaves out a process that has given up privileges. Of
+ * very many functions the last ones stay without names. Code may replace other code: the last name for an address
+ * counts. */
 
 #ifndef JIT_NAMES_H
 #define JIT_NAMES_H
@@ -22,6 +24,7 @@ typedef struct jit_function {
 typedef struct jit_names {
   jit_function *functions; /* by start; of several with one start, the last one counts */
   size_t count, capacity;
+  bool full;
 } jit_names;
 
 /* Adds what files tell about a process that began at `since`. `choose`: as in find_debug_file(). */

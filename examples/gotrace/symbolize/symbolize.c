@@ -25,9 +25,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef HAVE_LZMA /* the Makefile looks for it */
@@ -120,65 +123,101 @@ static bool is_there(const char *name) {
   return false;
 }
 
-/* A few bytes of a mangled name can stand for gigabytes. So a demangler gets memory and processor time by the size of
- * its input. */
-static void limit_demangler(off_t size) {
-  const struct rlimit memory = {(rlim_t)512 << 20, (rlim_t)512 << 20};
-  const struct rlimit seconds = {(rlim_t)(5 + (size >> 18)), (rlim_t)(5 + (size >> 18))};
-  setrlimit(RLIMIT_AS, &memory);
-  setrlimit(RLIMIT_CPU, &seconds);
+/* A few bytes of a mangled name can stand for gigabytes, and a demangler may have any defect. So it gets memory, and
+ * time, of the processor and in all, by the size of its input. A core file of it would tell nobody anything. */
+#define DEMANGLER_MEMORY ((rlim_t)512 << 20)
+
+static rlim_t demangler_seconds(off_t size) { return (rlim_t)(5 + (size >> 18)); }
+
+static void limit(int resource, rlim_t most) {
+  const struct rlimit both = {most, most};
+  setrlimit(resource, &both);
+}
+
+/* The bytes that this process has mapped. */
+static rlim_t mapped_bytes(void) {
+  unsigned long long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (file && fscanf(file, "%llu", &pages) != 1) pages = 0;
+  if (file) fclose(file);
+  return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit_demangler(off_t size, bool here) {
+  limit(RLIMIT_AS, DEMANGLER_MEMORY + (here ? mapped_bytes() : 0));
+  limit(RLIMIT_CPU, demangler_seconds(size));
+  limit(RLIMIT_CORE, 0);
 }
 
 /* Where no demangler is installed, this process becomes one, by the library of C++. That reads names of C++ and Rust's
- * older ones, not those that begin with _R. It is not linked, so that the tool needs only the C library. */
+ * older ones, not those that begin with _R. It is not linked, so that the tool needs only the C library. Names are
+ * hostile, so it can open nothing and start nothing any more; one that grows too much stays as it is. */
 static void demangle_here(void) {
   static char line[4098];
   char *(*demangle)(const char *, char *, size_t *, int *) = NULL;
   void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL), *found;
+  int file;
   if (!library || !(found = dlsym(library, "__cxa_demangle"))) _exit(127);
   memcpy(&demangle, &found, sizeof demangle);
+  for (file = 3; file < 1024; file++) close(file);
+  limit(RLIMIT_NOFILE, 3);
+  limit(RLIMIT_NPROC, 0);
   while (fgets(line, sizeof line, stdin)) {
     size_t size = strcspn(line, "\n");
     int status = 0;
     char *name;
     line[size] = 0;
     name = demangle(line, NULL, NULL, &status);
-    puts(name ? name : line);
+    puts(name && strlen(name) <= MOST_GROWTH * size ? name : line);
     free(name);
   }
   _exit(fflush(stdout) == 0 ? 0 : 1);
 }
 
+static uint64_t seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec;
+}
+
 /* Runs a program (NULL: demangle_here) with a file as its input, and appends its output to `result`. False: it fails,
- * or prints more than `most` bytes. */
+ * or prints more than `most` bytes, or takes longer than so many seconds (0: no limit); then it is ended. */
 static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t most, bytes *result) {
-  int ends[2], status = 0;
+  int ends[2], status = -1;
+  uint64_t start = seconds_now(), size, patience;
+  struct pollfd answers = {.events = POLLIN};
   pid_t child;
-  ssize_t n;
-  if (fflush(file) != 0 || pipe(ends) != 0) fail("%s", strerror(errno));
+  ssize_t n = 1;
+  if (fflush(file) != 0 || pipe2(ends, O_CLOEXEC) != 0) fail("%s", strerror(errno));
+  size = (uint64_t)lseek(fileno(file), 0, SEEK_END);
+  patience = demangler ? 2 * demangler_seconds((off_t)size) : 0;
+  signal(SIGCHLD, SIG_DFL); /* otherwise the status may be lost */
   child = fork();
   if (child < 0) fail("%s", strerror(errno));
   if (child == 0) {
     int nothing = open("/dev/null", O_WRONLY);
+    signal(SIGPIPE, SIG_DFL);
     dup2(fileno(file), 0);
     dup2(ends[1], 1);
     if (nothing >= 0) dup2(nothing, 2);
-    close(ends[0]);
-    close(ends[1]);
-    if (demangler) limit_demangler(lseek(0, 0, SEEK_END));
+    if (demangler) limit_demangler((off_t)size, !words[0]);
     lseek(0, 0, SEEK_SET);
     if (!words[0]) demangle_here();
     execvp(words[0], words);
     _exit(127);
   }
   close(ends[1]);
-  while (result->size <= most && (n = read(ends[0], bytes_room(result, 1 << 16), 1 << 16)) != 0) {
+  answers.fd = ends[0];
+  while (n != 0 && result->size <= most && (!patience || seconds_now() - start < patience)) {
+    if (patience && poll(&answers, 1, 1000) <= 0) continue;
+    n = read(ends[0], bytes_room(result, 1 << 16), 1 << 16);
     if (n < 0 && errno != EINTR) break;
     if (n > 0) result->size += (size_t)n;
   }
   close(ends[0]);
+  if (n != 0) kill(child, SIGKILL);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return result->size <= most && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return n == 0 && result->size <= most && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static FILE *temporary_file(void) {
@@ -526,22 +565,33 @@ static void want_demangled(symbolizer *s, uint32_t name) {
   if (is_mangled) ((mangled *)map_keep(&s->mangled, name, sizeof(mangled), NULL))->name = name;
 }
 
+/* Each name has one line of answers. False: there are others, so it is not known which belongs to which. */
+static bool take_demangled(symbolizer *s, const bytes *answers) {
+  pool_text line;
+  size_t i, at = 0, count = 0;
+  while (next_line(answers, &at, &line)) count++;
+  if (count != s->mangled.count) return false;
+  for (i = 0, at = 0; i < count && next_line(answers, &at, &line); i++)
+    ((mangled *)s->mangled.values[i])->demangled = put_readable(line);
+  return true;
+}
+
 static void demangle_all(symbolizer *s) {
   const char *tool = is_there("llvm-cxxfilt") ? "llvm-cxxfilt" : is_there("c++filt") ? "c++filt" : NULL;
   char *words[] = {(char *)(uintptr_t)tool, NULL};
   FILE *questions;
   bytes answers = {0};
-  pool_text line;
-  size_t i, at = 0;
+  size_t i;
   if (!s->mangled.count) return;
   questions = temporary_file();
   for (i = 0; i < s->mangled.count; i++) {
     pool_text name = pool_text_of(((const mangled *)s->mangled.values[i])->name);
     fprintf(questions, "%.*s\n", (int)name.size, name.data);
   }
-  if (run_program(words, true, questions, MOST_ANSWER + MOST_GROWTH * (uint64_t)ftell(questions), &answers))
-    for (i = 0; i < s->mangled.count && next_line(&answers, &at, &line); i++)
-      ((mangled *)s->mangled.values[i])->demangled = put_readable(line);
+  if (!(run_program(words, true, questions, MOST_ANSWER + MOST_GROWTH * (uint64_t)ftell(questions), &answers) &&
+        take_demangled(s, &answers)) &&
+      tool)
+    report("%s failed: names of C++ and Rust stay as they are", tool);
   fclose(questions);
   free(answers.data);
 }

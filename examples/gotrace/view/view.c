@@ -948,7 +948,6 @@ static int view_all(char **paths, size_t count, const settings *set) {
 int command_view(char **paths, int count, const settings *set) {
   if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
   if (set->size && (set->pictures || set->serve || set->data)) usage("--size is for a page with the trace in it");
-  if (count > 1 && set->index) usage("--index is of one FILE; an index beside each, FILE.gtx, is found");
   if (count > 1 && (set->data || set->pictures)) usage("%s takes one FILE", set->data ? "--data" : "--pictures");
 #if !IN_BROWSER
   if (!set->data) return view_all(paths, (size_t)count, set);

@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <link.h>
 #include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
@@ -149,6 +150,8 @@ typedef void handler(int); /* of a signal */
   X(handler *, bsd_signal, (int, handler *), NULL)                                                                  \
   X(handler *, sigset, (int, handler *), NULL)                                                                      \
   X(int, dlclose, (void *), NULL)                                                                                   \
+  X(void *, dlopen, (const char *, int), NULL)                                                                      \
+  X(int, dl_iterate_phdr, (int (*)(struct dl_phdr_info *, size_t, void *), void *), NULL)                           \
   X(int, prctl, (int, ...), NULL)                                                                                   \
   X(int, nanosleep, (const struct timespec *, struct timespec *), NULL)                                             \
   X(int, clock_nanosleep, (clockid_t, int, const struct timespec *, struct timespec *), NULL)                       \

@@ -345,7 +345,7 @@ void tell_loaded(void) {
   static unsigned long long told; /* atomic */
   unsigned long long now = 0;
   if (!state.outside) return;
-  dl_iterate_phdr(count_loads, &now);
+  REAL(dl_iterate_phdr)(count_loads, &now);
   if (__atomic_exchange_n(&told, now, __ATOMIC_RELAXED) != now) tell_modules();
 }
 
@@ -357,8 +357,10 @@ static int count_unloads(struct dl_phdr_info *module, size_t size, void *count) 
 }
 
 static int close_library(void *library) {
-  int result = REAL(dlclose)(library);
-  unwind_forget();
+  int result;
+  unwind_begin_unload();
+  result = REAL(dlclose)(library);
+  unwind_end_unload();
   return result;
 }
 
@@ -367,7 +369,7 @@ EXPORT int dlclose(void *library) {
   int kept = errno, result;
   if (!tracing()) return close_library(library);
   ENTER(dlclose);
-  dl_iterate_phdr(count_unloads, &before);
+  REAL(dl_iterate_phdr)(count_unloads, &before);
   if (state.outside) tell_modules();
   else gotrace_advance();
   errno = kept;
@@ -376,12 +378,34 @@ EXPORT int dlclose(void *library) {
   if (!tracing()) return result;
   kept = errno;
   ENTER(dlclose);
-  dl_iterate_phdr(count_unloads, &after);
+  REAL(dl_iterate_phdr)(count_unloads, &after);
   if (after != before && state.outside) sync_box(), tell_modules();
   else if (after != before) gotrace_advance(), gotrace_advance();
   errno = kept;
   LEAVE();
   return result;
+}
+#endif
+
+/* Calls that walks must not wait for. In glibc, loading takes the lock only where it waits for nobody, and it must not
+ * be called from here (see above). */
+EXPORT int dl_iterate_phdr(int (*function)(struct dl_phdr_info *, size_t, void *), void *argument) {
+  bool walks = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
+  int result;
+  if (walks) unwind_begin_modules();
+  result = REAL(dl_iterate_phdr)(function, argument);
+  if (walks) unwind_end_modules();
+  return result;
+}
+
+#if !defined(__GLIBC__)
+EXPORT void *dlopen(const char *path, int flags) {
+  bool walks = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
+  void *library;
+  if (walks) unwind_begin_modules();
+  library = REAL(dlopen)(path, flags);
+  if (walks) unwind_end_modules();
+  return library;
 }
 #endif
 

@@ -22,6 +22,7 @@ bool only_services_left(void);
 #define pthread_cond_timedwait(condition, mutex, until) REAL(pthread_cond_timedwait)(condition, mutex, until)
 #define pthread_cond_signal(condition) REAL(pthread_cond_signal)(condition)
 #define pthread_cond_broadcast(condition) REAL(pthread_cond_broadcast)(condition)
+#define dl_iterate_phdr(function, argument) REAL(dl_iterate_phdr)(function, argument)
 #define pthread_join(handle, value) REAL(pthread_join)(handle, value)
 #define pthread_create(handle, attributes, function, argument) create_service(handle, function)
 

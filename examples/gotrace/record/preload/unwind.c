@@ -9,12 +9,16 @@
  *
  * INVARIANTS
  *
- *   1. A walk allocates nothing and takes no lock (where the C library has _dl_find_object: glibc 2.35), so it may run
- *      in a signal handler. Otherwise the handler might wait for the thread that it has interrupted.
+ *   1. A walk allocates nothing and waits for no lock that the program can hold, so it may run in a signal handler.
+ *      Otherwise the handler might wait for the thread that it has interrupted. What is left: glibc before 2.35 holds a
+ *      lock where dlopen links a module, for some instructions. If a handler interrupts them and waits for another
+ *      thread, that thread's walk waits until the handler returns.
  *   2. Nothing is read above the known part of the stack unless the system says that its page can be read, and the
  *      stack pointer only increases. Otherwise a wrong rule might crash the program.
- *   3. A rule is used only for the address and the epoch that it was made for. Otherwise a library that is loaded where
- *      another was would be walked by the rules of the other one. */
+ *   3. A kept rule is used only for the address and the epoch that it was made for, and not while a library is being
+ *      unloaded. Otherwise a library that is loaded where another was would be walked by the rules of the other one.
+ *   4. Descriptions are read only inside the segment of their module that contains them. Otherwise a damaged one would
+ *      lead to memory that is not there. */
 
 #include "preload.h"
 
@@ -27,14 +31,14 @@
 
 #if HAS_UNWINDER
 
+/* Numbers of registers in DWARF. SIGNAL_CONTEXT: where ucontext_t is, from the stack pointer in the code that a signal
+ * handler returns to. */
 #if defined(__x86_64__)
 #define SP 7
 #define FP 6
 #define RETURN 16
 #define HAS_LINK_REGISTER 0
-#define SIGNAL_CONTEXT                                                                          \
-  0 /* where ucontext_t is, from the stack pointer in the code that a signal handler returns to \
-     */
+#define SIGNAL_CONTEXT 0
 #else
 #define SP 31
 #define FP 29
@@ -124,7 +128,7 @@ static int64_t get_signed(reader *r) {
 }
 
 static void skip(reader *r, uint64_t size) {
-  if (size > (uint64_t)(r->end - r->at)) r->failed = true, r->at = r->end;
+  if (r->failed || size > (uint64_t)(r->end - r->at)) r->failed = true, r->at = r->end;
   else r->at += size;
 }
 
@@ -156,12 +160,17 @@ typedef struct common { /* what functions have in common: a CIE */
   reader instructions;
 } common;
 
-static bool read_common(const uint8_t *at, common *c) {
-  reader r = {at, at + INT32_MAX, false};
+/* Ends where the description ends that begins here. */
+static void take_size(reader *r) {
+  uint64_t size = get(r, 4);
+  if (r->failed || size > (uint64_t)(r->end - r->at)) r->failed = true;
+  else r->end = r->at + size;
+}
+
+static bool read_common(reader r, common *c) {
   const char *letters;
-  uint64_t size = get(&r, 4), version;
-  if (size > (uint64_t)(r.end - r.at)) return false;
-  r.end = r.at + size;
+  uint64_t version;
+  take_size(&r);
   if (get(&r, 4) != 0) return false;
   version = get(&r, 1);
   letters = (const char *)r.at;
@@ -225,6 +234,9 @@ static void set_base(rule *now, uint64_t number) {
   now->kind = number == FP || number == SP ? RULE_CALL : RULE_NONE;
 }
 
+/* An offset in units of the description. */
+static int64_t scaled(uint64_t number, const common *c) { return (int64_t)(number * (uint64_t)c->data_unit); }
+
 /* Runs instructions up to those for addresses after `pc`. `first`: the rule at the function's start. False: there is
  * something unknown. */
 static bool run(reader r, const common *c, uintptr_t at, uintptr_t pc, rule *now, const rule *first) {
@@ -236,7 +248,7 @@ static bool run(reader r, const common *c, uintptr_t at, uintptr_t pc, rule *now
     unsigned code = (unsigned)get(&r, 1), low = code & 63;
     switch (code >> 6) {
     case 1: at += low * c->code_unit; continue;
-    case 2: set_register(now, low, IN_FRAME, (int64_t)get_unsigned(&r) * c->data_unit); continue;
+    case 2: set_register(now, low, IN_FRAME, scaled(get_unsigned(&r), c)); continue;
     case 3: restore_register(now, low, first); continue;
     default: break;
     }
@@ -246,9 +258,7 @@ static bool run(reader r, const common *c, uintptr_t at, uintptr_t pc, rule *now
     case 0x02: at += get(&r, 1) * c->code_unit; break;
     case 0x03: at += get(&r, 2) * c->code_unit; break;
     case 0x04: at += get(&r, 4) * c->code_unit; break;
-    case 0x05:
-      number = get_unsigned(&r), set_register(now, number, IN_FRAME, (int64_t)get_unsigned(&r) * c->data_unit);
-      break;
+    case 0x05: number = get_unsigned(&r), set_register(now, number, IN_FRAME, scaled(get_unsigned(&r), c)); break;
     case 0x06: restore_register(now, get_unsigned(&r), first); break;
     case 0x07: /* undefined */
       number = get_unsigned(&r);
@@ -289,9 +299,11 @@ static bool run(reader r, const common *c, uintptr_t at, uintptr_t pc, rule *now
       set_register(now, number, BY_POINTER, get_signed(&expression));
       if (expression.at != expression.end) return c->is_signal;
       break;
-    case 0x11: number = get_unsigned(&r), set_register(now, number, IN_FRAME, get_signed(&r) * c->data_unit); break;
-    case 0x12: set_base(now, get_unsigned(&r)), now->offset = get_signed(&r) * c->data_unit; break;
-    case 0x13: now->offset = get_signed(&r) * c->data_unit; break;
+    case 0x11:
+      number = get_unsigned(&r), set_register(now, number, IN_FRAME, scaled((uint64_t)get_signed(&r), c));
+      break;
+    case 0x12: set_base(now, get_unsigned(&r)), now->offset = scaled((uint64_t)get_signed(&r), c); break;
+    case 0x13: now->offset = scaled((uint64_t)get_signed(&r), c); break;
     case 0x14:
     case 0x15: /* a value, not a place */
       number = get_unsigned(&r);
@@ -341,54 +353,144 @@ struct found_object {
 };
 static int (*find_object)(void *, struct found_object *);
 
+/* A module that is loaded: its segments, and how far from their addresses they are. */
+typedef struct module {
+  uintptr_t base;
+  const ElfW(Phdr) * segments;
+  size_t count;
+} module;
+
+/* What can be read from an address on: to the end of the module's segment that contains it. Not in a segment for
+ * variables, which compilers do not describe code in: the program may have changed anything there, also the protection
+ * of its pages. */
+static reader readable(const module *m, uintptr_t at) {
+  reader none = {NULL, NULL, true};
+  size_t i;
+  for (i = 0; i < m->count; i++) {
+    const ElfW(Phdr) *p = &m->segments[i];
+    uintptr_t offset = at - (m->base + p->p_vaddr);
+    if (p->p_type == PT_LOAD && (p->p_flags & (PF_R | PF_W)) == PF_R && offset < p->p_memsz)
+      return (reader){(const uint8_t *)at, (const uint8_t *)(at - offset + p->p_memsz), false};
+  }
+  return none;
+}
+
+static bool contains(const module *m, uintptr_t pc) {
+  size_t i;
+  for (i = 0; i < m->count; i++)
+    if (m->segments[i].p_type == PT_LOAD && pc - (m->base + m->segments[i].p_vaddr) < m->segments[i].p_memsz)
+      return true;
+  return false;
+}
+
+/* The C library tells where a module lies, but not its segments. The file's header lists them. It is in the first page,
+ * unless the file is odd; then the module counts as one without segments. */
+static void read_segments(const struct found_object *found, module *m) {
+  const ElfW(Ehdr) *header = found->map_start;
+  unwind_stack page = {0, 0};
+  m->base = found->link_map->l_addr;
+  m->segments = NULL;
+  m->count = 0;
+  if ((uintptr_t)found->map_end - (uintptr_t)header < PAGE || !extend(&page, (uintptr_t)header)) return;
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof *m->segments) return;
+  if (header->e_phoff > PAGE || header->e_phoff % sizeof m->base) return;
+  if (header->e_phnum > (PAGE - header->e_phoff) / sizeof *m->segments) return;
+  m->segments = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
+  m->count = header->e_phnum;
+}
+
 struct search {
   uintptr_t pc;
-  const uint8_t *table;
+  module found;
 };
 
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *argument) {
   struct search *s = argument;
-  const uint8_t *table = NULL;
-  bool contains = false;
-  unsigned i;
+  const module m = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum};
   (void)size;
-  for (i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-    uintptr_t begin = info->dlpi_addr + p->p_vaddr;
-    if (p->p_type == PT_GNU_EH_FRAME) table = (const uint8_t *)begin;
-    contains |= p->p_type == PT_LOAD && s->pc - begin < p->p_memsz;
+  if (!contains(&m, s->pc)) return 0;
+  s->found = m;
+  return 1;
+}
+
+/* Without _dl_find_object the C library looks under its lock of the modules. The program may hold that lock in a
+ * callback of dl_iterate_phdr, which may wait for the walking thread; musl's dlopen holds it, and a signal handler may
+ * have interrupted that. So nobody looks while the program makes such a call, and such a call waits for those who look,
+ * which takes microseconds. The number of calls, and that of looks multiplied by LOOK. */
+#define LOOK 0x10000u
+static uint32_t modules_word;        /* atomic */
+static __thread uint32_t calls_here; /* likewise, of this thread only: a signal handler may have interrupted it */
+
+void unwind_begin_modules(void) {
+  uint32_t now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
+  for (;;) {
+    while (now / LOOK > calls_here / LOOK) {
+      REAL(syscall)(SYS_sched_yield);
+      now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
+    }
+    if (__atomic_compare_exchange_n(&modules_word, &now, now + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) break;
   }
-  if (contains) s->table = table;
-  return contains;
+  calls_here++;
 }
 
-/* .eh_frame_hdr of the module that contains an address; NULL: there is none. It lists functions by address. */
-static const uint8_t *find_table(uintptr_t pc) {
+void unwind_end_modules(void) {
+  calls_here--;
+  __atomic_fetch_sub(&modules_word, 1u, __ATOMIC_RELEASE);
+}
+
+static bool look_for_module(uintptr_t pc, module *m) {
+  struct search s = {pc, {0, NULL, 0}};
+  uint32_t now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
+  bool found;
+  do {
+    if (now % LOOK) return false;
+  } while (!__atomic_compare_exchange_n(&modules_word, &now, now + LOOK, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  calls_here += LOOK;
+  found = REAL(dl_iterate_phdr)(look_at_module, &s) != 0;
+  calls_here -= LOOK;
+  __atomic_fetch_sub(&modules_word, LOOK, __ATOMIC_RELEASE);
+  *m = s.found;
+  return found;
+}
+
+/* The module that contains an address; false: none does, or it cannot be looked for now. */
+static bool find_module(uintptr_t pc, module *m) {
   struct found_object found;
-  struct search s = {pc, NULL};
-  if (find_object) return find_object((void *)pc, &found) == 0 ? found.eh_frame : NULL;
-  dl_iterate_phdr(look_at_module, &s);
-  return s.table;
+  if (!find_object) return look_for_module(pc, m);
+  if (find_object((void *)pc, &found) != 0) return false;
+  read_segments(&found, m);
+  return true;
 }
 
-/* The description of the function that contains an address, or of the one before it; NULL: there is none. */
-static const uint8_t *find_description(const uint8_t *table, uintptr_t pc) {
-  reader r = {table, table + INT32_MAX, false};
+/* Its .eh_frame_hdr, which lists functions by address. */
+static reader find_table(const module *m) {
+  reader none = {NULL, NULL, true};
+  size_t i;
+  for (i = 0; i < m->count; i++)
+    if (m->segments[i].p_type == PT_GNU_EH_FRAME) return readable(m, m->base + m->segments[i].p_vaddr);
+  return none;
+}
+
+/* The description of the function that contains an address, or of the one before it. It has failed if there is none. */
+static reader find_description(const module *m, uintptr_t pc) {
+  reader r = find_table(m), none = {NULL, NULL, true};
+  uintptr_t table = (uintptr_t)r.at;
   uint64_t version = get(&r, 1), encoding = get(&r, 1), count_encoding = get(&r, 1), entry_encoding = get(&r, 1);
   uint64_t low = 0, high;
   int32_t entry[2];
-  if (version != 1 || entry_encoding != 0x3b || count_encoding == 0xff) return NULL; /* 0x3b: pairs of 32-bit offsets */
+  if (version != 1 || entry_encoding != 0x3b || count_encoding == 0xff) return none; /* 0x3b: pairs of 32-bit offsets */
   get_pointer(&r, (unsigned)encoding);
   high = get_pointer(&r, (unsigned)count_encoding);
+  if (r.failed || high > (uint64_t)(r.end - r.at) / sizeof entry) return none;
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
     memcpy(entry, r.at + middle * sizeof entry, sizeof entry);
-    if ((uintptr_t)table + (uintptr_t)(intptr_t)entry[0] <= pc) low = middle + 1;
+    if (table + (uintptr_t)(intptr_t)entry[0] <= pc) low = middle + 1;
     else high = middle;
   }
-  if (!low) return NULL;
+  if (!low) return none;
   memcpy(entry, r.at + (low - 1) * sizeof entry, sizeof entry);
-  return table + entry[1];
+  return readable(m, table + (uintptr_t)(intptr_t)entry[1]);
 }
 
 /* Whether a signal handler returns to this address. Linux does not describe that code on arm64, so it is known by its
@@ -412,21 +514,20 @@ NOINLINE static rule find_rule(uintptr_t pc) {
   rule now = none, first;
   reader r;
   common c;
-  const uint8_t *table = find_table(pc), *at = table ? find_description(table, pc) : NULL;
-  uint64_t size, back, start, length;
+  module m;
+  uintptr_t at;
+  bool is_loaded = find_module(pc, &m);
+  uint64_t back, start, length;
   if (is_end_of_handler(pc + 1)) {
     now.kind = RULE_SIGNAL;
     return now;
   }
-  if (!table) return none;
-  if (!at) return last;
-  r = (reader){at, at + INT32_MAX, false};
-  size = get(&r, 4);
-  if (size > (uint64_t)(r.end - r.at)) return last;
-  r.end = r.at + size;
-  at = r.at;
+  if (!is_loaded) return none;
+  r = find_description(&m, pc);
+  take_size(&r);
+  at = (uintptr_t)r.at;
   back = get(&r, 4);
-  if (!back || !read_common(at - back, &c)) return last;
+  if (!back || !read_common(readable(&m, at - back), &c)) return last;
   start = get_pointer(&r, c.pointers);
   length = get_pointer(&r, c.pointers & 15);
   if (r.failed || pc - start >= length) return last;
@@ -442,17 +543,23 @@ NOINLINE static rule find_rule(uintptr_t pc) {
 
 /* The first word is the key exclusive-or the rule, so that words of different threads do not fit together. */
 static struct known { uint64_t check, rule; /* atomic */ } known[1 << 14];
-static uint64_t epoch; /* atomic; in the upper 16 bits */
+
+/* Atomic. The upper 16 bits change whenever a library may have been unmapped; the rest is the number of threads that
+ * unload one. Meanwhile rules are neither used nor kept: they might be those of the library, or of another one that
+ * another thread has loaded in its place. */
+static uint64_t epoch;
+static __thread unsigned unloads_here; /* by this thread */
+#define EPOCH ((uint64_t)1 << 48)
 
 static inline uint64_t rule_at(uintptr_t pc) {
-  uint64_t key = (uint64_t)pc ^ __atomic_load_n(&epoch, __ATOMIC_RELAXED);
+  uint64_t now = __atomic_load_n(&epoch, __ATOMIC_RELAXED), key = (uint64_t)pc ^ now;
   struct known *k = &known[(pc * 0x9e3779b97f4a7c15u) >> 50];
   uint64_t check = __atomic_load_n(&k->check, __ATOMIC_RELAXED), packed = __atomic_load_n(&k->rule, __ATOMIC_RELAXED);
   rule found;
   if (LIKELY((check ^ packed) == key)) return packed;
   found = find_rule(pc - 1);
   packed = pack(&found);
-  if ((packed & 7) == RULE_NONE) return packed;
+  if ((packed & 7) == RULE_NONE || now % EPOCH) return packed;
   __atomic_store_n(&k->rule, packed, __ATOMIC_RELAXED);
   __atomic_store_n(&k->check, key ^ packed, __ATOMIC_RELAXED);
   return packed;
@@ -463,7 +570,20 @@ void unwind_init(void) {
   memcpy(&find_object, &found, sizeof find_object);
 }
 
-void unwind_forget(void) { __atomic_fetch_add(&epoch, (uint64_t)1 << 48, __ATOMIC_RELAXED); }
+void unwind_begin_unload(void) {
+  unloads_here++;
+  __atomic_fetch_add(&epoch, EPOCH + 1, __ATOMIC_SEQ_CST);
+}
+
+void unwind_end_unload(void) {
+  unloads_here--;
+  if (__atomic_add_fetch(&epoch, EPOCH - 1, __ATOMIC_SEQ_CST) / EPOCH == 0) memset(known, 0, sizeof known);
+}
+
+void unwind_after_fork(void) {
+  modules_word = calls_here;
+  epoch = epoch / EPOCH * EPOCH + unloads_here;
+}
 
 /* ------------------------------------------------------------------------------------------------------- walks ---- */
 

@@ -27,11 +27,24 @@ typedef struct unwind_stack {
 /* Finds what a walk needs. Before the first walk; not in a signal handler. */
 void unwind_init(void);
 
-/* The code of some library has been unmapped: other code may have its addresses now. */
+/* Around the unloading of a library: other code may get its addresses. A thread that walks through its code meanwhile
+ * would return there, and so crash without the tracer, too. */
 #if HAS_UNWINDER
-void unwind_forget(void);
+void unwind_begin_unload(void);
+void unwind_end_unload(void);
+
+/* Around a call of the program's that takes the C library's lock of the modules. */
+void unwind_begin_modules(void);
+void unwind_end_modules(void);
+
+/* In the child, which has only the calling thread. */
+void unwind_after_fork(void);
 #else
-static inline void unwind_forget(void) {}
+static inline void unwind_begin_unload(void) {}
+static inline void unwind_end_unload(void) {}
+static inline void unwind_begin_modules(void) {}
+static inline void unwind_end_modules(void) {}
+static inline void unwind_after_fork(void) {}
 #endif
 
 /* Goes to the caller of a frame. False: the stack ends here. */

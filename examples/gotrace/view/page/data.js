@@ -203,16 +203,20 @@ function wallOf({began}) {
   return second ? BigInt(Date.parse(second + "Z")) * 1000000n + BigInt(fraction) : null;
 }
 
+// A text without marks and overrides of the direction, which could forge what a line says.
+const plain = (text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?");
+
 class Data {
-  // `given`: of FileData; at least one.
+  // `given`: of FileData; at least one. They stay as they are, for other pictures.
   constructor(given) {
     const sum = (value) => given.reduce((all, file) => all + value(file), 0), alike = (values) => [...new Set(values)].join(" and ");
-    const counts = new Map();
-    let files = given;
-    for (const file of files) { // whose names tell them apart
-      const count = (counts.get(file.name) || 0) + 1;
-      counts.set(file.name, count);
-      file.title = count > 1 ? file.name + " (" + count + ")" : file.name;
+    const titles = new Set();
+    let files = given.map((file) => ({...file}));
+    for (const file of files) { // whose titles tell them apart
+      const name = plain(file.name);
+      file.title = name;
+      for (let count = 2; titles.has(file.title); count++) file.title = name + " (" + count + ")";
+      titles.add(file.title);
     }
     this.placeInTime(files);
     files = [...files].sort((a, b) => a.time - b.time);
@@ -247,7 +251,7 @@ class Data {
     Object.assign(file, {number, firstRow: next.row, firstDetail: next.detail, firstTask: next.task, firstStack: this.stackAt.length});
     next.row += file.rows.length / 7, next.detail += file.details.length / 7, next.task += file.tasks.length / 5;
     file.textAt = file.texts.map((raw) => {
-      const text = raw.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?"); // marks and overrides of the direction could forge what a line says
+      const text = plain(raw);
       if (!places.has(text)) places.set(text, this.texts.push(text) - 1);
       return places.get(text);
     });

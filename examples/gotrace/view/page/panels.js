@@ -570,7 +570,7 @@ class Panels {
     const {app} = this, {model, data} = app, fits = (length) => length >= low && length < high;
     if (span.kind === KIND.TASK) {
       app.show("timeline");
-      const found = new Found(LONGEST);
+      const found = app.startSearch(LONGEST);
       for (const task of model.tasks)
         if (model.rows[task.row].file === span.file && model.rows[task.row].name === span.name && fits(task.end - task.begin)) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
       return app.showResults(found, high < Infinity ? 0 : span.count);
