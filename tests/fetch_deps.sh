@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 for_test='gcc g++ make libc6-dev libstb-dev liblzma-dev zlib1g-dev python3 procps util-linux git xz-utils pigz mandoc zsh
   sqlite3 pkgconf|pkg-config liblua5.4-dev musl-tools ccache clang libclang-rt-dev lld wasi-libc libclang-rt-dev-wasm32'
 # With cross compilers and emulators for powerpc64le, arm64, 32-bit x86 and Windows.
-for_check='llvm clang-format valgrind libc6-dbg curl
+for_check='llvm clang-format valgrind gdb libc6-dbg curl
   chromium chromium-driver firefox-esr fonts-dejavu-core
   gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 wine wine64 qemu-user
   gcc-powerpc64le-linux-gnu g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross

@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), unwind (complete stacks), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind jit flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind debugger jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -729,6 +729,10 @@ test_children() {
     "$tool" check "$trace" >/dev/null || fail "$trace"
   done
   [ $traces -ge 3 ] || { ls "$work"; fail "children: $traces traces"; }
+  # They have the wall clock, by which they can be shown beside each other.
+  for trace in "$work"/*.trace; do
+    "$tool" info --json "$trace" | python3 -c 'import json, sys; assert json.load(sys.stdin)["trace"]["began"]' || fail "$trace: no wall clock"
+  done
   rm -f "$work"/*.trace
   # Signal handlers that interrupt a wait and fork.
   (cd "$work" && "$tool" record --children ./ends handler_forks >traced 2>err) || [ $? = 9 ] || fail "children of handlers: $(cat "$work/err")"
@@ -749,6 +753,8 @@ test_children() {
     ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
   done
   [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
+  (cd "$work" && "$tool" record --children --format 1.23 -o all.trace sh -c './ends exit; exit 0' >traced 2>err) || fail "children, format 1.23"
+  "$tool" info "$work"/all*.trace | grep 'Go 1\.23' >/dev/null || fail "children: format 1.23 was not kept"
   # Without --children, children are not traced and do not touch the file.
   rm -f "$work"/*.trace
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
@@ -808,6 +814,28 @@ test_unwind() {
     timeout -s KILL 60 "$tool" record -q -o "$work/loads.trace" "$work/loads" "$work/library.so" 2 2>"$work/err" || fail "$compiler: loads: $?, $(cat "$work/err")"
     "$tool" check "$work/loads.trace" >/dev/null || fail "$compiler: loads"
   done
+}
+
+# gdb finds the same frames where programs wait: in handlers, coroutines, threads and callbacks, of stripped programs too.
+test_debugger() {
+  local program
+  need gdb
+  compile "${CC-cc}" tests/record/walked.c "$work/walked" -O2
+  : >"$work/walks"
+  walk() { # walk PROGRAM WORD...
+    command -v "$1" >/dev/null || { lacking="test_record: $1 is not installed"; return 0; }
+    timeout 60 gdb -nx -batch -x tests/record/walked.py --args "$tool" record -q -o "$work/walked.trace" "$@" >"$work/walk" 2>&1 || true
+    grep -a '^walked: [1-9]' "$work/walk" >>"$work/walks" || { cat "$work/walk"; fail "debugger: no stack of $1"; }
+    grep -a -A 40 '^own' "$work/walk" || true
+  }
+  walk "$work/walked"
+  walk xz -T2 -0 -k -c gotrace.h
+  walk pigz -c gotrace.h
+  walk git grep -c static
+  walk perl -e 'select(undef, undef, undef, .001) for 1 .. 50'
+  walk /usr/bin/python3 -c 'import threading, time; [threading.Thread(target=time.sleep, args=(.01,)).start() for i in range(40)]'
+  awk '{ stacks += $2; same += $4; all += $6 } END { print stacks " stacks, " same " of " all " frames"; exit !(all > 1000 && same >= all * 0.999) }' \
+    "$work/walks" || fail "debugger: $(cat "$work/walks")"
 }
 
 # Code that a process compiles is in no file; what the runtime writes for perf names it. An older file does not.

@@ -62,6 +62,7 @@ def random_command(dice):
         ["path", "--go", str(dice.randrange(60))],
         ["path", "--task", dice.choice(("work", "request", "task", "other", "task 1")), "--json"],
         ["view", "--data"],
+        ["view", "--lengths", "%d-%d" % (dice.randrange(10 ** 6), dice.randrange(10 ** 10))],
         ["info", *dice.choice(((), ("--json",), ("--json", "--details"), ("--csv",)))],
         ["info", "--json", "--details"],
     ))

@@ -39,6 +39,8 @@ class Traces:
         subprocess.run(["build/examples/scheduler", "-o", self.path("scheduler.trace"), "-f", "1.23", "examples"], check=True, stdout=subprocess.DEVNULL)
         subprocess.run(["build/examples/scheduler", "-o", self.path("v1.trace"), "-f", "1.11", "examples"], check=True, stdout=subprocess.DEVNULL)
         self.write("task.trace", made_trace.late_request().data())
+        self.write("service.trace", made_trace.service().data())
+        self.write("named.trace", made_trace.named().data())
         self.write("packed.trace.gz", gzip.compress(read(self.path("scheduler.trace"))))
         self.write("broken.trace.gz", gzip.compress(read(self.path("scheduler.trace")))[:-1000])
         self.write("empty.trace", b"")
@@ -132,6 +134,27 @@ def check_search(b, traces):
     assert search(b, "/^REQ.*t$/") == search(b, "request") and search(b, "request").startswith("1 of ")
     assert search(b, "/^equest/") == "nothing found" and search(b, "/(/") == "nothing found"
     assert search(b, "task 12").startswith("1 of 1: task 12 request")
+
+
+def check_found(b, traces):
+    """A stopped world is found by its reason, a wait by its own, and a function anywhere in a slice's stack."""
+    b.choose("#file", traces.path("service.trace"))
+    assert opened(b, "service.trace") == ""
+    assert search(b, "read mem") == "1 of 20: stopped world: read mem stats"
+    selected, panel = b.run("return [gotrace.app.view.selected, document.getElementById('panel').innerText]")
+    assert selected["end"] - selected["begin"] == 10 ** 7 - 20 and "read mem stats" in panel, (selected, panel)
+    assert search(b, "/^sync$/") == "1 of 1: sync"
+    assert search(b, "/^sleep$/").startswith("1 of 327: sleep")
+    for name in "Lock", "layer3", "parseHeader":
+        assert search(b, name).startswith("1 of 1: in ") and search(b, name).endswith(name + ", sync"), name
+    assert search(b, "main.serve").startswith("1 of 1: ")  # the row: all that it does begins with this function
+    # Threads that have names are not called by the function that they began with.
+    b.choose("#file", traces.path("named.trace"))
+    assert opened(b, "named.trace") == ""
+    search(b, "pool")
+    found = b.run("const {model, results} = gotrace.app; return results.map(({row, what}) => [model.rows[row].name, what])")
+    assert {(name, what) for name, what in found if name != "pool"} == {(name, "in pool, sync: mutex") for name in ("net", "log")}, found
+    assert all(what.endswith(" pool") for name, what in found if name == "pool"), found
 
 
 def check_slow_search(b, traces):
@@ -283,6 +306,7 @@ def main():
                 check_asking(b, traces)
                 check_findings(b, traces)
                 check_search(b, traces)
+                check_found(b, traces)
                 check_slow_search(b, traces)
                 check_parts(b, traces)
                 check_cut(b, traces)

@@ -257,6 +257,9 @@ def check_pages(path):
     out = path("refused.html")
     assert "FILE" in tool("view", "--pictures", "-o", out, path("a.trace"), path("b.trace"), status=2)[1]
     assert "FILE" in tool("view", "--data", "-o", out, path("a.trace"), path("b.trace"), status=2)[1]
+    assert "FILE" in tool("view", "--lengths", "0-1", path("a.trace"), path("b.trace"), status=2)[1]
+    for wrong in "5", "-1-2", "1-2x", "1s-2s", "99999999999999999999-1":
+        assert "invalid value '%s' for --lengths" % wrong in tool("view", "--lengths", wrong, path("a.trace"), status=2)[1]
     assert path("none.trace") in tool("view", "-o", out, path("a.trace"), path("none.trace"), status=1)[1]
     assert not os.path.exists(out)
     with open(path("large.trace"), "wb") as file:

@@ -152,6 +152,10 @@ const option options[] = {
      NULL, set_bytes, SETTING(size), 0},
     {"--data", "not the page, but what its reader makes of the trace: slices, then tables as JSON; for tests", NULL,
      set_flag, SETTING(data), 0},
+    {"--lengths FROM-TO",
+     "not the page, but how long what begins between these two times lasts, by state, task and region, as JSON; in "
+     "nanoseconds; for the page",
+     NULL, set_text, SETTING(lengths), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -183,7 +187,8 @@ const option options[] = {
     {"-o FILE", "write the trace to FILE instead of COMMAND.PID.trace; %p stands for the process id", NULL, set_text,
      SETTING(output), 0},
 #if !IN_BROWSER
-    {"--format FORMAT", "the format of the trace, default 1.23", FORMATS, set_format, SETTING(format), 0},
+    {"--format FORMAT", "the format of the trace, default 1.23, with --children 1.25, which has the wall clock",
+     FORMATS, set_format, SETTING(format), 0},
 #endif
     {"--stacks KIND",
      "unwind: complete (default), except on other processors than x86-64 and arm64 some microseconds each; call-site: "
@@ -191,8 +196,10 @@ const option options[] = {
      "unwind call-site frame-pointers none", set_choice, SETTING(stacks), 0},
     {"--flight SECONDS", "keep only the last SECONDS in memory, 48 MiB at most; written at the end and on SIGUSR2",
      NULL, set_number, SETTING(flight), 1000},
-    {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
-     SETTING(children), 0},
+    {"--children",
+     "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
+     "one time axis",
+     NULL, set_flag, SETTING(children), 0},
     {"--outside",
      "write the trace from here, out of memory that the program shares: nothing is lost if it is killed; not of its "
      "children, nor of a program that it executes",
@@ -513,9 +520,10 @@ const command commands[] = {
          "help --page prints, gotrace-view.html, opens any trace with all details, also one compressed by gzip: drop "
          "it there.\n\n"
          "Several traces, such as a program's and those of the processes that it started, are below each other on one "
-         "time axis: that of the wall clock if all have it (from Go 1.25 on; gotrace record --format 1.25), unless "
-         "they are too far "
-         "apart to be seen together; else each begins at 0, and the page says so. Each has a section. Lists and tables "
+         "time axis: that of the wall clock if all have it (from Go 1.25 on; gotrace record --children, or --format "
+         "1.25), "
+         "unless they are too far apart to be seen together; else each begins at 0, and the page says so. Each has a "
+         "section. Lists and tables "
          "say of which trace an item is, and two kinds of tasks or regions can be compared between traces. A part and "
          "a filter apply to each trace by itself.\n\n"
          "All tables have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear "
@@ -530,8 +538,9 @@ const command commands[] = {
          "  gotrace view server.trace client.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options =
-         PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--partial,--lenient",
+     .options = PART
+     "," FILTER
+     ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--lengths FROM-TO,--partial,--lenient",
      .files = MANY,
      .run_all = command_view},
 #if !IN_BROWSER

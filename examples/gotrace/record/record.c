@@ -727,7 +727,8 @@ int command_record(char **words, int count, const settings *set) {
   ends = share(&shared.ends, ends_size(shared.traces));
   slash = strrchr(words[0], '/');
   snprintf(shared.program, sizeof shared.program, "%s", slash ? slash + 1 : words[0]);
-  shared.format = (uint32_t)set->format;
+  /* Traces of several processes are shown beside each other by the wall clock, which 1.25 and later have. */
+  shared.format = (uint32_t)(set->format ? set->format : set->children ? GOTRACE_GO_1_25 : 0);
   shared.stacks = set->stacks;
   shared.size_limit = set->limit;
   shared.cut_milliseconds = set->cut;

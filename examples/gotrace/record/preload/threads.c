@@ -120,6 +120,7 @@ static void report_other(struct usage *u) {
 
 void report_all_usage(void) {
   unsigned slab, i;
+  self.function = 0; /* the thread is in none of the program's calls, whose stack this would have */
   if (self.usage) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
   take_lock(&threads.lock); /* its threads cannot end meanwhile */
   report_other(&main_usage);

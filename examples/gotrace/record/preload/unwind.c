@@ -383,8 +383,8 @@ static bool contains(const module *m, uintptr_t pc) {
   return false;
 }
 
-/* The C library tells where a module lies, but not its segments. The file's header lists them. It is in the first page,
- * unless the file is odd; then the module counts as one without segments. */
+/* The C library tells where a library lies, but not its segments. The file's header lists them. It is in the first
+ * page, unless the file is odd; then the library counts as one without segments. */
 static void read_segments(const struct found_object *found, module *m) {
   const ElfW(Ehdr) *header = found->map_start;
   unwind_stack page = {0, 0};
@@ -397,6 +397,15 @@ static void read_segments(const struct found_object *found, module *m) {
   if (header->e_phnum > (PAGE - header->e_phoff) / sizeof *m->segments) return;
   m->segments = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
   m->count = header->e_phnum;
+}
+
+/* The program itself stays, and may have gaps between its segments; then the C library tells only one of them. */
+static module whole_program;
+
+static int take_first_module(struct dl_phdr_info *info, size_t size, void *unused) {
+  (void)size, (void)unused;
+  whole_program = (module){info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum};
+  return 1;
 }
 
 struct search {
@@ -456,6 +465,10 @@ static bool look_for_module(uintptr_t pc, module *m) {
 /* The module that contains an address; false: none does, or it cannot be looked for now. */
 static bool find_module(uintptr_t pc, module *m) {
   struct found_object found;
+  if (contains(&whole_program, pc)) {
+    *m = whole_program;
+    return true;
+  }
   if (!find_object) return look_for_module(pc, m);
   if (find_object((void *)pc, &found) != 0) return false;
   read_segments(&found, m);
@@ -568,6 +581,7 @@ static inline uint64_t rule_at(uintptr_t pc) {
 void unwind_init(void) {
   void *found = dlsym(RTLD_DEFAULT, "_dl_find_object");
   memcpy(&find_object, &found, sizeof find_object);
+  REAL(dl_iterate_phdr)(take_first_module, NULL);
 }
 
 void unwind_begin_unload(void) {

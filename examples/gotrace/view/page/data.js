@@ -243,7 +243,7 @@ class Data {
     const length = (begin) => Math.max(...files.map((file) => begin(file) + file.end)) - Math.min(...files.map((file) => begin(file) + file.begin));
     const apart = !without.length && length((file) => file.time) > MOST_APART * length(() => 0);
     if (apart) for (const file of files) file.time = 0;
-    this.apart = files.length === 1 ? "" : without.length ? "Each trace is shown from its own beginning, since " + (without.length > 2 ? without.length + " of them" : without.map((file) => file.title).join(" and ")) + (without.length > 1 ? " have" : " has") + " no wall clock (Go writes it from 1.25 on, gotrace record with --format 1.25)."
+    this.apart = files.length === 1 ? "" : without.length ? "Each trace is shown from its own beginning, since " + (without.length > 2 ? without.length + " of them" : without.map((file) => file.title).join(" and ")) + (without.length > 1 ? " have" : " has") + " no wall clock (Go writes it from 1.25 on, gotrace record with --children or --format 1.25)."
       : apart ? "Each trace is shown from its own beginning, since they are too far apart." : "";
   }
   // Gives the numbers of the picture to all that a trace has.

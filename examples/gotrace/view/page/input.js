@@ -244,8 +244,9 @@ class App {
   // --------------------------------------------------------------------------------------------------- search ----
 
   // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
-  // of that function. A time, such as 3.5s, leads there, 3.5s 100us to so much around it; wait>5ms finds waits by their length, proc 1 a proc. Regions are
-  // found through their slices, and so are functions in stacks, but for the outermost, which the row has as its name.
+  // of that function. A time, such as 3.5s, leads there, 3.5s 100us to so much around it; wait>5ms finds waits by their length, proc 1 a proc. Regions and
+  // stopped worlds are found through their slices, and so are waits by their reason and functions in stacks, unless the row has the
+  // outermost as its name.
   // `file`: only its goroutines, for "=NAME".
   async search(text, file) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
@@ -271,11 +272,13 @@ class App {
       if (matches(value) || matches(name)) found.add({row: mark.row, time: mark.time, what: (mark.log ? "log " : "CPU sample in ") + value, mark});
     }
     const names = new Set(data.texts.map((name, i) => (name && matches(name) ? i : -1)).filter((i) => i >= 0));
-    const details = model.detailsIn(names);
-    if (details.size)
-      await this.searchSlices(found, KIND.GO, (what) => details.has(what), (what) => "in " + details.get(what) + ", " + model.whyOf(model.details[what]));
-    if (names.size && model.rows.some((row) => row.kind === KIND.REGION))
-      await this.searchSlices(found, KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
+    const details = model.detailsWith(names), name = (what) => names.has(what) && data.texts[what];
+    if (names.size)
+      await this.searchSlices(found, {
+        [KIND.GO]: (what, length, row) => details.get(what)?.(model.rows[row].name),
+        [KIND.REGION]: (what) => name(what) && "region " + name(what),
+        [KIND.STW]: (what) => name(what) && "stopped world: " + name(what),
+      });
     return this.showResults(found, 0);
   }
   // Goes to a time: to so much around it, or nearer if much of the trace is shown.
@@ -290,7 +293,7 @@ class App {
   async searchWaits(nanoseconds) {
     const {model} = this, found = this.startSearch(LONGEST), waits = new Set();
     model.details.forEach(({colour}, what) => { if (colour > SYSCALL) waits.add(what); });
-    await this.searchSlices(found, KIND.GO, (what, length) => waits.has(what) && length > nanoseconds, (what) => model.whyOf(model.details[what]));
+    await this.searchSlices(found, {[KIND.GO]: (what, length) => waits.has(what) && length > nanoseconds && model.whyOf(model.details[what])});
     return this.showResults(found, 0);
   }
   // What is found takes the place of what was found before, unless a later search, Escape or another trace ends this one.
@@ -298,19 +301,22 @@ class App {
     this.results = [], this.result = -1;
     return this.found = new Found(order);
   }
-  // Adds the slices that match to what was found.
-  async searchSlices(found, kind, wanted, title) {
-    const {model, data} = this;
+  // Adds the slices that match to what was found. `titles`: for a kind of row a function of a slice's `what`, length and row that
+  // returns how the slice is called, if it matches.
+  async searchSlices(found, titles) {
+    const {model, data} = this, kinds = new Set(Object.keys(titles).map(Number));
+    if (!model.rows.some((row) => kinds.has(row.kind))) return;
     for (const chunk of data.chunks) {
       if (chunk.merged) continue;
       await chunk.load();
       if (found !== this.found) return;
       const {slices} = chunk;
       for (const [row, span] of slices.index) {
-        if (model.rows[row].kind !== kind) continue;
+        const titleOf = titles[model.rows[row].kind];
+        if (!titleOf) continue;
         for (let i = span.from; i < span.to; i++) {
-          const begin = slices.begin[i], end = slices.end[i];
-          if (wanted(slices.what[i], end - begin, row)) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
+          const begin = slices.begin[i], end = slices.end[i], title = titleOf(slices.what[i], end - begin, row);
+          if (title) found.add({row, time: begin, what: title, select: true, length: model.length({row, begin, end})});
         }
       }
       data.forget();
@@ -336,7 +342,7 @@ class App {
   async showSlices(kind, wanted, title, count) {
     this.show("timeline");
     const found = this.startSearch(LONGEST);
-    await this.searchSlices(found, kind, wanted, () => title);
+    await this.searchSlices(found, {[kind]: (...of) => wanted(...of) && title});
     return this.showResults(found, count);
   }
   // Goes to the first result. `count`: how many there are; the page of a large trace may have fewer.

@@ -69,6 +69,11 @@ class Trace {
     const words = this.words.filter((word) => word !== "--partial"); // info needs none
     return this.found ??= JSON.parse(await this.ask(["info", ...words, "--json"], signal)).findings;
   }
+  // How long what begins between two times of the trace lasts: see view_lengths.c.
+  async lengths(from, to, signal) {
+    const ends = [from, to].map((time) => Math.max(0, Math.ceil(time)));
+    return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal));
+  }
   // What is true of no other file of the session; null: nothing is known of it.
   get key() { return this.file.lastModified ? [this.name, this.file.size, this.file.lastModified, ...this.words].join("\n") : null; }
 }
