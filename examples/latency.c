@@ -17,7 +17,7 @@
 typedef struct latency { /* of a goroutine */
   const char *function;
   size_t size;
-  int64_t sum, longest, since; /* since: when it became ready; -1: it is not */
+  int64_t id, sum, longest;
 } latency;
 
 static latency *gos; /* by gotrace_change.number */
@@ -28,19 +28,14 @@ static size_t read_file(void *file, uint64_t offset, void *buffer, size_t size) 
   return fread(buffer, 1, size, file);
 }
 
-static void add(latency *l, int64_t waited) {
-  l->sum += waited;
-  if (waited > l->longest) l->longest = waited;
-}
-
-static void take(const gotrace_change *c, int64_t time) {
-  if (c->kind != GOTRACE_CHANGE_STATUS || c->object != GOTRACE_OBJECT_GO || c->from == c->to) return;
-  for (; count <= (size_t)c->number; count++) {
+static void take(size_t number, int64_t id, int64_t waited) {
+  for (; count <= number; count++) {
     if ((count & (count - 1)) == 0 && !(gos = realloc(gos, (2 * count + 1) * sizeof *gos))) exit(1);
-    gos[count] = (latency){"", 0, 0, 0, -1};
+    gos[count] = (latency){.function = ""};
   }
-  if (c->from == GOTRACE_STATUS_RUNNABLE) add(&gos[c->number], time - c->since);
-  gos[c->number].since = c->to != GOTRACE_STATUS_RUNNABLE ? -1 : c->from == GOTRACE_STATUS_UNKNOWN ? c->since : time;
+  gos[number].id = id;
+  gos[number].sum += waited;
+  if (waited > gos[number].longest) gos[number].longest = waited;
 }
 
 static int by_function(const void *a, const void *b) {
@@ -53,18 +48,21 @@ int main(int argc, char **argv) {
   gotrace_decoder_options options = {.read = read_file, .context = argc == 2 ? fopen(argv[1], "rb") : NULL};
   gotrace_decoder *decoder = NULL;
   gotrace_event event = {0};
-  gotrace_change change;
-  latency of = {"", 0, 0, 0, -1};
+  gotrace_change c;
+  gotrace_state s; /* at the end: who is ready still */
+  latency of = {0};
   int64_t end = 0;
   size_t i;
   if (!options.context) return fputs("usage: latency TRACE\n", stderr), 2;
   gotrace_decoder_open(&decoder, &options);
   for (; gotrace_decoder_next(decoder, &event) == GOTRACE_OK; end = event.time)
-    if (gotrace_decoder_change(decoder, &event, &change)) take(&change, event.time);
+    if (gotrace_decoder_change(decoder, &event, &c) && c.kind == GOTRACE_CHANGE_STATUS && c.object == GOTRACE_OBJECT_GO)
+      take((size_t)c.number, c.id, c.from == GOTRACE_STATUS_RUNNABLE && c.to != c.from ? event.time - c.since : 0);
   if (gotrace_decoder_error(decoder)->result)
     return fprintf(stderr, "%s\n", gotrace_decoder_error(decoder)->message), 1;
   for (i = 0; i < count; i++) {
-    if (gos[i].since >= 0) add(&gos[i], end - gos[i].since);
+    if (gotrace_decoder_state(decoder, GOTRACE_OBJECT_GO, (uint64_t)gos[i].id, &s) && s.number == (int64_t)i)
+      take(i, s.g, s.to == GOTRACE_STATUS_RUNNABLE ? end - s.since : 0);
     gotrace_decoder_function(decoder, (int64_t)i, &gos[i].function, &gos[i].size);
   }
   if (count) qsort(gos, count, sizeof *gos, by_function);

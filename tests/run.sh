@@ -320,6 +320,7 @@ list_pages() {
 list_demo() {
   local suite
   echo "quick|demo|tests/examples/demo.py"
+  echo "quick|times of tasks|tests/examples/tasks.py build/examples/tasks build/examples/gotrace tests/traces/two_kinds_of_tasks tests/traces/tasks_named_by_numbers"
   for suite in bookworm trixie; do echo "nightly|fresh Debian $suite|tests/fresh_debian.sh $suite"; done
 }
 
@@ -507,7 +508,7 @@ while read -r configuration; do
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|][^|]*($1)[^|]*\$" "$state/list"; }
 shared+=(build/examples/gotrace) # reads every trace that is opened in Go
-if uses 'example_opens_in_go|go/pages|test_tool|profiles_agree_with_go.sh examples|path.py examples|tool/summary|tool/tables|tool/indexes|test_selection|make -s stress|examples/demo'; then shared+=(examples); fi
+if uses 'example_opens_in_go|go/pages|test_tool|profiles_agree_with_go.sh examples|path.py examples|tool/summary|tool/tables|tool/indexes|test_selection|make -s stress|examples/demo|examples/tasks'; then shared+=(examples); fi
 if uses 'example_opens_in_go|test_tool|check_trace_self|profiles_agree_with_go.sh examples|tool/summary|tool/tables|tool/indexes|test_selection|make -s stress'; then shared+=(build/tests/quick/hello_formats); fi
 if uses 'tests/cases'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decoder'; then shared+=(build/tests/address/print_decoded); fi

@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
   char **words;
   int count, i, status = 0;
   seed_hashes();
-  load_op_specs();
+  load_change_specs();
   load_event_rules();
   set.until = INT64_MAX;
   if (option_count > COUNT(given)) fail("too many options");

@@ -116,7 +116,7 @@ void ahead_read(ahead *a, input *in, int64_t until, bool all) {
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
     bool changed = (all || asks(in->decoder, e, false)) && gotrace_decoder_change(in->decoder, e, &c), after;
-    unsigned change = op_specs[e->kind].change;
+    unsigned change = change_specs[e->kind].kind;
     if (!any) first = input_first_time(in, e), any = true;
     after = between(first, e->time) > until;
     if (after && change == GOTRACE_CHANGE_SYNC) break;

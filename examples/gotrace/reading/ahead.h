@@ -72,7 +72,7 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 static inline bool asks(const gotrace_decoder *d, const gotrace_event *e, bool named) {
   const char *name;
   size_t size;
-  if (op_specs[e->kind].does & OP_ASKS) return true;
+  if (changes_go(e->kind) && (appears(e->kind) || ends_go(e->kind))) return true;
   return !named && e->stack && e->g != GOTRACE_NO_ID &&
          !gotrace_decoder_function(d, gotrace_decoder_number(d, GOTRACE_OBJECT_GO, (uint64_t)e->g), &name, &size);
 }

@@ -25,7 +25,7 @@ static op status_of(source *s, const gotrace_event *e) {
   return o;
 }
 
-static bool is_status(const gotrace_event *e) { return op_specs[e->kind].does & OP_TELLS; }
+static bool is_status(const gotrace_event *e) { return tells(e->kind); }
 
 /* Whether a status concerns a known goroutine or proc, or is the status 0, which Go accepts and ignores. */
 static bool world_has(source *s, const gotrace_event *status) {
@@ -35,7 +35,7 @@ static bool world_has(source *s, const gotrace_event *status) {
 }
 
 /* Whether a range is open when the generation begins. */
-static bool is_active(const gotrace_event *e) { return op_specs[e->kind].change == GOTRACE_CHANGE_RANGE_ACTIVE; }
+static bool is_active(const gotrace_event *e) { return change_specs[e->kind].kind == GOTRACE_CHANGE_RANGE_ACTIVE; }
 
 /* Whether a status has held since the trace began: its thread has no earlier event. */
 static bool was_so(source *s, const op *o) {

@@ -264,7 +264,7 @@ bool filter_op(filter *f, world *w, const op *o) {
   if (o->kind == GOTRACE_V2_CPU_SAMPLE) k.m = o->a[0], k.p = o->a[1], k.g = o->a[2] ? o->a[2] : NOBODY;
   if (names_go(o->kind)) k.other = o->id;
   if (names_proc(o->kind)) k.proc = o->id;
-  k.change = op_specs[o->kind].change;
+  k.change = change_specs[o->kind].kind;
   k.creates = creates(o->kind);
   if ((k.has_task = change_has_task(k.change))) k.task = o->id;
   k.name = pool_text_of(o->name);

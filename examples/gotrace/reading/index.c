@@ -185,7 +185,7 @@ static void set_absent(indexing *x, unsigned who, uint32_t number) {
 /* Keeps track of which tasks are open, before a mention of a task changes the world, and then the summary. */
 static void take(consumer *c, const op *o) {
   indexing *x = (indexing *)c;
-  unsigned change = op_specs[o->kind].change;
+  unsigned change = change_specs[o->kind].kind;
   bool begins = change == GOTRACE_CHANGE_TASK_BEGIN, ends = change == GOTRACE_CHANGE_TASK_END;
   const user_task *t;
   const task *in_sum;

@@ -83,7 +83,7 @@ op event_op(source *s, const gotrace_event *e, thread *m) {
 void give_event(source *s, const gotrace_event *e, thread *m) {
   op o = event_op(s, e, m);
   if (!o.kind) return;
-  switch (op_specs[o.kind].change) {
+  switch (change_specs[o.kind].kind) {
   case GOTRACE_CHANGE_TASK_BEGIN:
     if (o.a[0] == NOBODY) o.a[0] = 0;
     break;
@@ -102,7 +102,7 @@ void give_event(source *s, const gotrace_event *e, thread *m) {
 /* For --task, where a region begins or ends: before, the goroutine may have belonged to another task. */
 static void split_stretch(source *s, const op *o) {
   goroutine *g = o->m ? o->m->g : NULL;
-  unsigned change = op_specs[o->kind].change;
+  unsigned change = change_specs[o->kind].kind;
   if (g && (change == GOTRACE_CHANGE_REGION_BEGIN || change == GOTRACE_CHANGE_REGION_END)) world_split(&s->w, g, o);
 }
 

@@ -89,29 +89,19 @@ static void proc_status(proc *p, uint8_t status, thread *m) {
   if (m) m->p = p;
 }
 
-op_spec op_specs[OP_COUNT];
+gotrace_change_spec change_specs[OP_COUNT];
 
-void load_op_specs(void) {
+void load_change_specs(void) {
   int kind;
   for (kind = 0; kind < OP_FIRST; kind++) {
-    const gotrace_change_spec *spec = gotrace_find_change_spec(kind);
-    op_spec *to = &op_specs[kind];
-    bool go, named, status;
-    if (!spec) continue;
-    go = spec->object == GOTRACE_OBJECT_GO;
-    named = spec->whose & GOTRACE_WHOSE_NAMED;
-    status = go && spec->kind == GOTRACE_CHANGE_STATUS;
-    to->change = spec->kind;
-    to->object = spec->object;
-    if (go) to->status = spec->to > 0 ? (uint8_t)spec->to : GO_NONE;
-    else to->status = spec->to == GOTRACE_STATUS_RUNNING ? PROC_RUNNING : PROC_IDLE;
-    to->does =
-        (uint8_t)((named ? go ? OP_NAMES_GO : OP_NAMES_PROC : 0) | (spec->whose & GOTRACE_WHOSE_NEW ? OP_CREATES : 0) |
-                  (spec->whose & GOTRACE_WHOSE_TOLD ? OP_TELLS : 0) | (status ? OP_CHANGES_GO : 0));
-    if (status && (to->status == GO_NONE || spec->whose & (GOTRACE_WHOSE_NEW | GOTRACE_WHOSE_TOLD)))
-      to->does |= OP_ASKS;
+    const gotrace_change_spec *row = gotrace_find_change_spec(kind);
+    gotrace_change_spec *to = &change_specs[kind];
+    if (!row) continue;
+    *to = *row;
+    if (row->object == GOTRACE_OBJECT_PROC) to->to = row->to == GOTRACE_STATUS_RUNNING ? PROC_RUNNING : PROC_IDLE;
+    else if (row->to < 0) to->to = GO_NONE;
   }
-  op_specs[GOTRACE_V2_GO_SWITCH] = op_specs[GOTRACE_V2_GO_SWITCH_DESTROY] = (op_spec){.does = OP_NAMES_GO};
+  change_specs[GOTRACE_V2_GO_SWITCH].kind = change_specs[GOTRACE_V2_GO_SWITCH_DESTROY].kind = 0;
 }
 
 static void apply_proc(world *w, const op *o) {
@@ -165,7 +155,7 @@ static RARE void apply_new(world *w, const op *o) {
 }
 
 static void apply_go(world *w, const op *o) {
-  uint8_t status = op_specs[o->kind].status;
+  uint8_t status = status_of_kind(o->kind);
   goroutine *g;
   if (status == GO_RUNNING) w->last_running = o->m;
   if (!names_go(o->kind)) {
@@ -186,8 +176,8 @@ static void apply_stw(world *w, goroutine *g, const op *o, bool begins) {
 }
 
 static void apply_range(world *w, const op *o) {
-  unsigned object = op_specs[o->kind].object;
-  bool open = op_specs[o->kind].change != GOTRACE_CHANGE_RANGE_END;
+  unsigned object = change_specs[o->kind].object;
+  bool open = change_specs[o->kind].kind != GOTRACE_CHANGE_RANGE_END;
   goroutine *g;
   proc *p;
   if (object == GOTRACE_OBJECT_NONE) {
@@ -375,7 +365,7 @@ static RARE void apply_rest(world *w, const op *o) {
 }
 
 void apply(world *w, const op *o) {
-  unsigned change = op_specs[o->kind].change;
+  unsigned change = change_specs[o->kind].kind;
   w->now = o;
   switch (change) {
   case GOTRACE_CHANGE_STATUS:

@@ -185,42 +185,38 @@ typedef struct op {
   bool ends_again;    /* the end of a task that ends again later: only the last end counts */
 } op;
 
-/* What events and operations of a kind change: the rows of gotrace_find_change_spec, prepared for apply().
- * load_op_specs: call it once, before a trace is read. */
-typedef struct op_spec {
-  uint8_t change; /* GOTRACE_CHANGE_...; 0: none that the table tells. It cannot tell a whole coroutine switch */
-  uint8_t object; /* GOTRACE_OBJECT_... */
-  uint8_t status; /* STATUS: GO_... or PROC_... afterwards, unless the operation tells it */
-  uint8_t does;   /* OP_... */
-} op_spec;
-enum {
-  OP_NAMES_GO = 1,    /* `id` is the goroutine that it changes, */
-  OP_NAMES_PROC = 2,  /* or the proc, */
-  OP_CREATES = 4,     /* which is created, */
-  OP_TELLS = 8,       /* or whose status is told */
-  OP_CHANGES_GO = 16, /* it changes a goroutine's status */
-  OP_ASKS = 32        /* of an event: see asks() in ahead.h */
-};
-extern op_spec op_specs[OP_COUNT]; /* by kind of an event or operation */
-void load_op_specs(void);
+/* What events and operations of a kind change: the rows of gotrace_find_change_spec, with GO_... or PROC_... as `to`.
+ * `kind` 0: nothing that a row can tell, as of a whole coroutine switch, which changes two goroutines.
+ * load_change_specs: call it once, before a trace is read. */
+extern gotrace_change_spec change_specs[OP_COUNT];
+void load_change_specs(void);
 
-static inline bool creates(unsigned kind) { return op_specs[kind].does & OP_CREATES; }
-static inline bool names_go(unsigned kind) { return op_specs[kind].does & OP_NAMES_GO; }
-static inline bool names_proc(unsigned kind) { return op_specs[kind].does & OP_NAMES_PROC; }
-static inline bool changes_go(unsigned kind) { return op_specs[kind].does & OP_CHANGES_GO; }
+static inline bool names(unsigned kind, unsigned object) {
+  return change_specs[kind].object == object && change_specs[kind].whose & GOTRACE_WHOSE_NAMED;
+}
+static inline bool names_go(unsigned kind) { return names(kind, GOTRACE_OBJECT_GO); }
+static inline bool names_proc(unsigned kind) { return names(kind, GOTRACE_OBJECT_PROC); }
+static inline bool creates(unsigned kind) { return change_specs[kind].whose & GOTRACE_WHOSE_NEW; }
+static inline bool tells(unsigned kind) { return change_specs[kind].whose & GOTRACE_WHOSE_TOLD; }
 
-/* Whether a goroutine becomes known: it is created, or its status told. */
-static inline bool appears(unsigned kind) { return op_specs[kind].does & (OP_CREATES | OP_TELLS); }
+/* Whether the status of a goroutine changes. */
+static inline bool changes_go(unsigned kind) {
+  return change_specs[kind].kind == GOTRACE_CHANGE_STATUS && change_specs[kind].object == GOTRACE_OBJECT_GO;
+}
+
+/* Whether a goroutine or proc becomes known: it is created, or its status told. */
+static inline bool appears(unsigned kind) {
+  return change_specs[kind].whose & (GOTRACE_WHOSE_NEW | GOTRACE_WHOSE_TOLD);
+}
 
 /* Whether the goroutine on which the operation happens ends; false for a switch. */
 static inline bool ends_go(unsigned kind) {
-  return changes_go(kind) && op_specs[kind].status == GO_NONE && !appears(kind);
+  return changes_go(kind) && change_specs[kind].to == GO_NONE && !appears(kind);
 }
 
-/* The status of its goroutine after an operation that changes it. */
-static inline uint8_t status_after(const op *o) {
-  return op_specs[o->kind].does & OP_TELLS ? (uint8_t)o->a[0] : op_specs[o->kind].status;
-}
+/* The status of its goroutine or proc after an operation that changes it, unless that tells it. */
+static inline uint8_t status_of_kind(unsigned kind) { return (uint8_t)change_specs[kind].to; }
+static inline uint8_t status_after(const op *o) { return tells(o->kind) ? (uint8_t)o->a[0] : status_of_kind(o->kind); }
 
 /* Whether a goroutine with this status has a thread. */
 static inline bool executes(unsigned status) { return status == GO_RUNNING || status == GO_SYSCALL; }

@@ -206,10 +206,10 @@ double collector_share(const collector *gc) {
 
 /* Whether a kind matters before any goroutine has worked for the collector. */
 static bool begins_something(unsigned kind) {
-  switch (op_specs[kind].change) {
+  switch (change_specs[kind].kind) {
   case GOTRACE_CHANGE_RANGE_BEGIN:
   case GOTRACE_CHANGE_RANGE_ACTIVE:
-  case GOTRACE_CHANGE_RANGE_END: return op_specs[kind].object != GOTRACE_OBJECT_PROC; /* not a sweep */
+  case GOTRACE_CHANGE_RANGE_END: return change_specs[kind].object != GOTRACE_OBJECT_PROC; /* not a sweep */
   case GOTRACE_CHANGE_LABEL: return true;
   default: return kind == GOTRACE_V2_PROCS_CHANGE || kind == OP_GC_SCAN_BEGIN || kind == OP_GC_SCAN_END;
   }

@@ -239,7 +239,7 @@ static RARE void pass_any(digest *d, const gotrace_event *e) {
   pass(d, e);
   if (e->g == GOTRACE_NO_ID || e->implied) return;
   if (e->kind == GOTRACE_V2_GO_SYSCALL_END || e->kind == GOTRACE_V2_GO_SYSCALL_END_BLOCKED)
-    set_known(d, find(d, (uint64_t)e->g), op_specs[e->kind].status, e);
+    set_known(d, find(d, (uint64_t)e->g), status_of_kind(e->kind), e);
 }
 
 /* Whether a status may move a running goroutine to another thread, as those of damaged traces do. */
@@ -256,7 +256,7 @@ static inline bool names_waker(digest *d, const gotrace_event *e) {
 /* The status of the event's own goroutine changes, which has run until now. */
 static inline void take_own(digest *d, const gotrace_event *e) {
   digested *g = find(d, (uint64_t)e->g);
-  uint8_t status = op_specs[e->kind].status, reason = status == GO_WAITING ? reason_of(d, e->args[0]) : 0;
+  uint8_t status = status_of_kind(e->kind), reason = status == GO_WAITING ? reason_of(d, e->args[0]) : 0;
   if (g->status != GO_RUNNING || reason == PASS_ON) {
     pass_status(d, g, e, status);
     return;
@@ -269,7 +269,7 @@ static inline void take_own(digest *d, const gotrace_event *e) {
 /* The status of the goroutine that the event names changes, which has not run until now. */
 static inline void take_named(digest *d, const gotrace_event *e) {
   digested *g = find(d, e->args[0]);
-  uint8_t status = op_specs[e->kind].status;
+  uint8_t status = status_of_kind(e->kind);
   if (g->status == GO_NONE || (g->status == GO_WAITING && names_waker(d, e))) {
     pass_status(d, g, e, status);
     return;

@@ -16,7 +16,7 @@ void marks_begin(marks *m, mark_place *last, const goroutine *g, int64_t time) {
 void marks_take(marks *m, mark_place *last, const op *o) {
   const user_regions *r = o->m->g->regions;
   uint32_t count = r ? r->count : 0;
-  if (op_specs[o->kind].change == GOTRACE_CHANGE_REGION_BEGIN) put(m, last, o->time, o->name, o->stack);
+  if (change_specs[o->kind].kind == GOTRACE_CHANGE_REGION_BEGIN) put(m, last, o->time, o->name, o->stack);
   else if (!o->a[0] && count) put(m, last, o->time, count > 1 ? r->open[count - 2].name : 0, o->stack);
 }
 

@@ -211,7 +211,7 @@ static task *open_task(path *p, uint64_t id) {
 }
 
 static void note_task(path *p, const op *o) {
-  p->met |= p->wanted != NOBODY && change_has_task(op_specs[o->kind].change) && o->id == p->wanted;
+  p->met |= p->wanted != NOBODY && change_has_task(change_specs[o->kind].kind) && o->id == p->wanted;
 }
 
 static void path_take(consumer *c, const op *o) {

@@ -518,7 +518,7 @@ static RARE void take_any(summary *sum, const op *o) {
     break;
   default: break;
   }
-  if (selected && change_has_task(op_specs[o->kind].change)) summary_task(sum, o->id)->chosen = true;
+  if (selected && change_has_task(change_specs[o->kind].kind)) summary_task(sum, o->id)->chosen = true;
   if (!sum->s.begun) take_before(sum, g, o);
 }
 

@@ -22,7 +22,7 @@ static void choose(chooser *by, const goroutine *g) {
  * it happens: choose() checks --go and --function of that one, and --task needs an event about the task. */
 static void choose_by_op(consumer *c, const op *o) {
   chooser *by = (chooser *)c;
-  if (!by->selection.any_task || change_has_task(op_specs[o->kind].change)) choose(by, o->m ? o->m->g : NULL);
+  if (!by->selection.any_task || change_has_task(change_specs[o->kind].kind)) choose(by, o->m ? o->m->g : NULL);
 }
 
 static void choose_by_stretch(consumer *c, const stretch *part) { choose((chooser *)c, part->g); }
