@@ -121,6 +121,7 @@
  *     >>decode-source    from the source to numbers: the window in memory, base-128 numbers, times, the header
  *     >>decode-rules     the tables of events and rules, prepared for reading
  *     >>decode-tables    strings and stacks by id
+ *     >>decode-kept      texts, frames and stacks that outlive their generation
  *     >>decode-objects   what v1 and v2 share: cursors in the order of time, goroutines, procs, regions
  *     >>decode-v2        v2: the batches of a generation, its tables, the events of each thread
  *     >>decode-v2-order  v2: the order of events
@@ -2251,8 +2252,8 @@ enum {
   GOTRACE_CHANGE_STATUS /* a goroutine or proc has a new status, or the trace states the status that it has */
 };
 
-/* What a change concerns. */
-enum { GOTRACE_OBJECT_NONE, GOTRACE_OBJECT_GO, GOTRACE_OBJECT_PROC };
+/* What a change or a state concerns. No change concerns a thread. */
+enum { GOTRACE_OBJECT_NONE, GOTRACE_OBJECT_GO, GOTRACE_OBJECT_PROC, GOTRACE_OBJECT_THREAD };
 
 /* Statuses of goroutines and procs, besides GOTRACE_STATUS_UNKNOWN and GOTRACE_STATUS_NONE. */
 enum {
@@ -2290,6 +2291,28 @@ typedef struct gotrace_change {
   uint64_t value[2]; /* METRIC: the value. End of a sweep: bytes swept and reclaimed */
   uint64_t reserved[4];
 } gotrace_change;
+
+/* The state of a goroutine, proc or thread. Texts and the entry are as in gotrace_change; empty: unknown or none. */
+typedef struct gotrace_state {
+  uint8_t object;  /* GOTRACE_OBJECT_GO, _PROC or _THREAD */
+  int8_t from, to; /* its status before the last change, and now: as in gotrace_change. Threads have none: UNKNOWN */
+  int64_t number;  /* as in gotrace_change. Threads have none */
+  int64_t since;   /* time of the change to `to`; as in gotrace_change, for a status that the trace stated first */
+  int64_t g, p, m; /* itself, what it runs on, and what runs on it, or GOTRACE_NO_ID. A goroutine in a system call is on
+                    * its thread still; in v1 on its proc, until that is used otherwise */
+  uint64_t stack;  /* gotrace_change.stack of the last change, for gotrace_decoder_stack; 0: unknown. It is valid until
+                    * the next event, however old the change */
+  const char *reason; /* why it changed, as gotrace_change.name tells */
+  size_t reason_size;
+  const char *label; /* the last one */
+  size_t label_size;
+  const char *region; /* the name of its innermost open region, */
+  size_t region_size;
+  uint64_t task;       /* and that region's task; 0: none */
+  size_t regions;      /* how many are open */
+  gotrace_frame entry; /* see gotrace_decoder_entry */
+  uint64_t reserved[4];
+} gotrace_state;
 
 /* Whose change it is: that of the goroutine or proc on which the event happens, or: */
 enum {
@@ -2365,7 +2388,7 @@ GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_
 /* Stores the change that an event makes. Returns false, and stores nothing that counts, if it makes none. Ordered only.
  * Call this for every event, in order, before the next event is read; after gotrace_decoder_next_batch, for each event
  * of the batch. Otherwise `from`, `since` and `function` may be wrong, because they are derived from earlier calls. The
- * decoder then keeps a record of some 80 bytes for each goroutine. Decoding costs nothing more if this function is
+ * decoder then keeps a record of some 100 bytes for each goroutine. Decoding costs nothing more if this function is
  * never called. Returns false if an argument is NULL or if memory runs out. In the latter case, decoding ends with
  * ERROR_OUT_OF_MEMORY.
  *
@@ -2378,6 +2401,19 @@ GOTRACE_API size_t gotrace_decoder_stack(const gotrace_decoder *decoder, uint64_
  * "Lifted"), and the first status of each object in a part (gotrace_decoder_open_part) or after skipped generations
  * (options.from). */
 GOTRACE_API bool gotrace_decoder_change(gotrace_decoder *decoder, const gotrace_event *event, gotrace_change *change);
+
+/* Stores what gotrace_decoder_change, if it was called for every event so far, has told of a goroutine, proc or thread
+ * (`object`: GOTRACE_OBJECT_...) that exists. False, with nothing known: it does not exist, or the trace has not told
+ * of it; a thread, also if it has neither goroutine nor proc. What it tells of texts and stacks is valid until the next
+ * event. Ordered only.
+ *
+ * A generation's stacks and texts end with it. Those that objects still refer to then are kept, equal ones once: some
+ * 40 bytes for each different frame, text and stack, and the text. What no object refers to any more is freed.
+ *
+ *     if (gotrace_decoder_state(decoder, GOTRACE_OBJECT_GO, id, &state) && state.to == GOTRACE_STATUS_WAITING)
+ *         printf("waits for %.*s\n", (int)state.reason_size, state.reason); */
+GOTRACE_API bool gotrace_decoder_state(const gotrace_decoder *decoder, unsigned object, uint64_t id,
+                                       gotrace_state *state);
 
 /* What ordered events of a number, GOTRACE_V2_..., change, whatever the state: for programs that follow the state
  * themselves, without calling gotrace_decoder_change for each event. NULL if they change nothing, or if there is no
@@ -2421,7 +2457,7 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
  *     if (gotrace_decoder_resume(other, memory, size) == GOTRACE_OK)
  *         while (gotrace_decoder_next(other, &event) == GOTRACE_OK) ...
  *
- * A snapshot needs some 15 bytes for each goroutine that exists (40 if its changes were told), less for threads, procs,
+ * A snapshot needs some 15 bytes for each goroutine that exists (50 if its changes were told), less for threads, procs,
  * open tasks and regions, and the names of tasks and of goroutines' functions. It is valid on any machine and for this
  * version of gotrace.h. It does not say whose trace it belongs to: that of another trace gives an error or wrong
  * events. Like a trace, it need not be trusted.
@@ -2429,7 +2465,7 @@ GOTRACE_API void gotrace_decoder_get_info(const gotrace_decoder *decoder, gotrac
  * gotrace_decoder_snapshot returns the snapshot's size in bytes, and stores it in the caller's `buffer` if `capacity`
  * is at least that. 0: there is none here, because the decoder is not between generations, is raw, lacks what came
  * before (options.from, gotrace_decoder_open_part), or has failed or will fail before the next generation. Changes
- * nothing. */
+ * nothing; but if memory runs out, it returns 0, and decoding ends with ERROR_OUT_OF_MEMORY. */
 GOTRACE_API size_t gotrace_decoder_snapshot(gotrace_decoder *decoder, void *buffer, size_t capacity);
 
 /* Continues at a snapshot, instead of reading from the beginning. Call it after gotrace_decoder_open, before the first
@@ -2896,28 +2932,29 @@ enum {
 
 #define GOTRACE__V2_DOES(needs, whose, then) (GOTRACE__R_NEEDS_##needs | GOTRACE__R_##whose | GOTRACE__R_##then)
 
-/* Changes of status: X(event, whose, status after). That of TOLD ones is in the event. Go: internal/trace/event.go. */
-#define GOTRACE__V2_STATUSES(X)               \
-  X(GO_START, NAMED_GO, RUNNING)              \
-  X(GO_UNBLOCK, NAMED_GO, RUNNABLE)           \
-  X(GO_BLOCK, OWN_GO, WAITING)                \
-  X(GO_STOP, OWN_GO, RUNNABLE)                \
-  X(GO_SYSCALL_BEGIN, OWN_GO, SYSCALL)        \
-  X(GO_SYSCALL_END, OWN_GO, RUNNING)          \
-  X(GO_DESTROY, OWN_GO, NONE)                 \
-  X(GO_DESTROY_SYSCALL, OWN_GO, NONE)         \
-  X(GO_SYSCALL_END_BLOCKED, OWN_GO, RUNNABLE) \
-  X(GO_SWITCH, NAMED_GO, RUNNABLE)            \
-  X(GO_SWITCH_DESTROY, NAMED_GO, RUNNABLE)    \
-  X(GO_CREATE, NEW_GO, RUNNABLE)              \
-  X(GO_CREATE_BLOCKED, NEW_GO, WAITING)       \
-  X(GO_CREATE_SYSCALL, NEW_GO, SYSCALL)       \
-  X(GO_STATUS, TOLD_GO, NONE)                 \
-  X(GO_STATUS_STACK, TOLD_GO, NONE)           \
-  X(PROC_STATUS, TOLD_PROC, NONE)             \
-  X(PROC_START, NAMED_PROC, RUNNING)          \
-  X(PROC_STOP, OWN_PROC, IDLE)                \
-  X(PROC_STEAL, NAMED_PROC, IDLE)
+/* Changes of status: X(event, whose, status after, where it runs from then on). The status and the place of TOLD ones
+ * are in the event; HERE: on the event's thread, in v1 a goroutine on its proc. Go: internal/trace/event.go. */
+#define GOTRACE__V2_STATUSES(X)                     \
+  X(GO_START, NAMED_GO, RUNNING, HERE)              \
+  X(GO_UNBLOCK, NAMED_GO, RUNNABLE, NONE)           \
+  X(GO_BLOCK, OWN_GO, WAITING, NONE)                \
+  X(GO_STOP, OWN_GO, RUNNABLE, NONE)                \
+  X(GO_SYSCALL_BEGIN, OWN_GO, SYSCALL, NONE)        \
+  X(GO_SYSCALL_END, OWN_GO, RUNNING, NONE)          \
+  X(GO_DESTROY, OWN_GO, NONE, NONE)                 \
+  X(GO_DESTROY_SYSCALL, OWN_GO, NONE, NONE)         \
+  X(GO_SYSCALL_END_BLOCKED, OWN_GO, RUNNABLE, NONE) \
+  X(GO_SWITCH, NAMED_GO, RUNNABLE, NONE)            \
+  X(GO_SWITCH_DESTROY, NAMED_GO, RUNNABLE, NONE)    \
+  X(GO_CREATE, NEW_GO, RUNNABLE, NONE)              \
+  X(GO_CREATE_BLOCKED, NEW_GO, WAITING, NONE)       \
+  X(GO_CREATE_SYSCALL, NEW_GO, SYSCALL, HERE)       \
+  X(GO_STATUS, TOLD_GO, NONE, THERE)                \
+  X(GO_STATUS_STACK, TOLD_GO, NONE, THERE)          \
+  X(PROC_STATUS, TOLD_PROC, NONE, THERE)            \
+  X(PROC_START, NAMED_PROC, RUNNING, HERE)          \
+  X(PROC_STOP, OWN_PROC, IDLE, NONE)                \
+  X(PROC_STEAL, NAMED_PROC, IDLE, NONE)
 
 /* Other changes: X(event, kind of change, whose, name; "": the event has it). */
 #define GOTRACE__V2_TELLS(X)                                           \
@@ -11640,7 +11677,7 @@ enum {
   GOTRACE__DOES_##NAME = GOTRACE__V2_DOES(needs, whose, then),
   GOTRACE__V2_TRANSITIONS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-#define GOTRACE__ROW(NAME, of, status) GOTRACE__PROC_AFTER_##NAME = GOTRACE_STATUS_##status,
+#define GOTRACE__ROW(NAME, of, status, sits) GOTRACE__PROC_AFTER_##NAME = GOTRACE_STATUS_##status,
       GOTRACE__V2_STATUSES(GOTRACE__ROW)
 #undef GOTRACE__ROW
 };
@@ -16123,7 +16160,9 @@ typedef struct gotrace__telling {
   gotrace_change_spec spec; /* kind 0: nothing */
   uint8_t number;           /* of the event */
   uint8_t name_size;
+  uint8_t sits; /* GOTRACE__SITS_... */
 } gotrace__telling;
+enum { GOTRACE__SITS_NONE, GOTRACE__SITS_HERE, GOTRACE__SITS_THERE };
 
 /* What an event needs and changes: a row of a table in >>rules. */
 typedef struct gotrace__transition {
@@ -16207,6 +16246,7 @@ typedef struct gotrace__dec_item {
   const uint8_t *data; /* the string's bytes, or the stack's frames as encoded in the file */
   uint64_t hash;       /* of a string; 0: not yet computed */
   uint32_t size;       /* bytes of a string, frames of a stack */
+  uint32_t kept;       /* see gotrace__dec_keep_string; of what is kept: a mark, see gotrace__kept_sweep */
 } gotrace__dec_item;
 
 typedef struct gotrace__pc { /* v2: the first frame of a pc in the generation stands for all frames with that pc */
@@ -16332,15 +16372,53 @@ typedef struct gotrace__dec_sample { /* an event that is sorted by a time of its
   uint64_t m, p, g, stack, tick, offset;
 } gotrace__dec_sample;
 
-typedef struct gotrace__told { /* a goroutine or proc, as gotrace_decoder_change last told it */
+/* What outlives its generation has a number: 1 + its index in `kept_texts`, `kept_frames` or `kept_stacks`; 0: none.
+ * Equal ones are kept once. */
+typedef struct gotrace__kept_frame {
+  uint64_t id; /* its hash */
+  gotrace_frame shown;
+  uint32_t function, file; /* the numbers of its texts, whose bytes never move */
+  uint32_t mark;
+} gotrace__kept_frame;
+
+/* A goroutine or proc, as gotrace_decoder_change last told it. One that has ended keeps its id and entry. */
+typedef struct gotrace__told {
   uint64_t id;
-  int64_t since;           /* when it took its status */
-  uint64_t pc, line;       /* where its function was, */
-  uint32_t function, file; /* and 1 + index of its name and file; 0: unknown */
-  int8_t status;
+  int64_t since;          /* when it took its status */
+  uint64_t stack, reason; /* where and why: ids of the generation, or numbers of what is kept */
+  uint64_t label;         /* likewise */
+  int64_t seat;           /* the thread (v1: proc) where a goroutine started, or the thread where a proc did */
+  uint32_t entry;         /* the number of the frame that it began with */
+  uint32_t regions;       /* 1 + index in `opens`; 0: it has never had any */
+  int8_t status, before;
   uint8_t object; /* GOTRACE_OBJECT_... */
   uint8_t tries;  /* how many of its own stacks have not told its function */
+  uint8_t kept;   /* GOTRACE__KEPT_... */
 } gotrace__told;
+enum {
+  GOTRACE__KEPT_STACK = 1, /* `stack` is a number, not an id; likewise: */
+  GOTRACE__KEPT_REASON = 2,
+  GOTRACE__KEPT_LABEL = 4,
+  GOTRACE__KEPT_NEVER = 8 /* it is in `unkept` */
+};
+
+typedef struct gotrace__told_region { /* an open region */
+  uint64_t task;
+  uint64_t name; /* an id of the generation, or the number of a text */
+  bool kept;     /* it is a number */
+} gotrace__told_region;
+
+typedef struct gotrace__open { /* the open regions of a goroutine, innermost last */
+  gotrace__told_region *regions;
+  uint32_t count, capacity;
+  uint32_t next_free; /* 1 + index */
+} gotrace__open;
+
+/* What was where. Two tables in one: `p` is that of a thread, `g` that of a seat, which in v1 is a proc. */
+typedef struct gotrace__place {
+  uint64_t id;
+  int64_t g, p; /* started there last; GOTRACE_NO_ID: none */
+} gotrace__place;
 
 typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futile */
   uint64_t ordinal;
@@ -16361,15 +16439,18 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
  * `element`_capacity and the function gotrace__dec_push_`element`. Elements of the tables are found by id: each row
  * also defines `element`_map, of 1 + index by id, and the functions gotrace__dec_find_`element` and _enter_`element`.
  */
-#define GOTRACE__DEC_TABLES(X)          \
-  X(gotrace__dec_item, strings, string) \
-  X(gotrace__dec_item, stacks, stack)   \
-  X(gotrace__pc, pcs, pc)               \
-  X(gotrace__cursor, cursors, cursor)   \
-  X(gotrace__dec_go, gos, go)           \
-  X(gotrace__dec_proc, procs, proc)     \
-  X(gotrace__dec_task, tasks, task)     \
-  X(gotrace__dec_item, told_names, told_name) /* of functions and files, by hash; kept until close */
+#define GOTRACE__DEC_TABLES(X)                                                             \
+  X(gotrace__dec_item, strings, string)                                                    \
+  X(gotrace__dec_item, stacks, stack)                                                      \
+  X(gotrace__pc, pcs, pc)                                                                  \
+  X(gotrace__cursor, cursors, cursor)                                                      \
+  X(gotrace__dec_go, gos, go)                                                              \
+  X(gotrace__dec_proc, procs, proc)                                                        \
+  X(gotrace__dec_task, tasks, task)                                                        \
+  X(gotrace__dec_item, kept_texts, kept_text)     /* by hash */                            \
+  X(gotrace__dec_item, kept_stacks, kept_stack)   /* the numbers of frames, by hash */     \
+  X(gotrace__kept_frame, kept_frames, kept_frame) /* until close: a program has so many */ \
+  X(gotrace__place, places, place)
 #define GOTRACE__DEC_ARRAYS(X)                                                                \
   GOTRACE__DEC_TABLES(X)                                                                      \
   X(gotrace__batch, batches, batch)                                                           \
@@ -16380,6 +16461,8 @@ typedef struct gotrace__dec_block { /* memory freed with the generation */
   X(gotrace__dec_sample, samples, sample)                                                     \
   X(gotrace__dec_sample, moved, moved) /* v1: ends of system calls, which belong elsewhere */ \
   X(gotrace__told, tolds, told)                                                               \
+  X(gotrace__open, opens, open)                                                               \
+  X(uint32_t, unkept, unkept)            /* indexes of `tolds` with ids of this generation */ \
   X(uint64_t, told_numbers, told_number) /* of those that a snapshot has told, rising */      \
   X(gotrace__dec_wake, wakes, wake)                                                           \
   X(uint64_t, futile, futile) /* v1: a bit each event */
@@ -16474,6 +16557,8 @@ struct gotrace_decoder {
   int64_t told_sync;                 /* v2: when the generation began */
   uint64_t told_before;              /* how many objects had occurred before the snapshot where decoding began */
   gotrace_change told_nothing;       /* each change before it is filled in */
+  uint32_t free_open;                /* 1 + index in `opens` of what is free */
+  size_t kept_bytes, kept_least;     /* of texts and stacks; what the last gotrace__kept_sweep left of them */
 };
 
 /* ------------------------------------------------------------------------------------------- >>decode-memory ---- */
@@ -16890,15 +16975,15 @@ static const gotrace__transition gotrace__v2_transitions[] = {
 #undef GOTRACE__ROW
             {0, 0, 0, 0, GOTRACE__R_NEEDS_M, 0, 0}};
 static const gotrace__telling gotrace__tellings[] = {
-#define GOTRACE__ROW(NAME, of, status) \
-  {{GOTRACE_CHANGE_STATUS, GOTRACE__OF_##of, GOTRACE_STATUS_##status, ""}, GOTRACE_V2_##NAME, 0},
+#define GOTRACE__ROW(NAME, of, status, sits) \
+  {{GOTRACE_CHANGE_STATUS, GOTRACE__OF_##of, GOTRACE_STATUS_##status, ""}, GOTRACE_V2_##NAME, 0, GOTRACE__SITS_##sits},
     GOTRACE__V2_STATUSES(GOTRACE__ROW)
 #undef GOTRACE__ROW
 #define GOTRACE__ROW(NAME, change, of, name) \
-  {{GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_NONE, name}, GOTRACE_V2_##NAME, sizeof name - 1},
+  {{GOTRACE_CHANGE_##change, GOTRACE__OF_##of, GOTRACE_STATUS_NONE, name}, GOTRACE_V2_##NAME, sizeof name - 1, 0},
         GOTRACE__V2_TELLS(GOTRACE__ROW)
 #undef GOTRACE__ROW
-            {{0, 0, 0, 0, ""}, 0, 0}};
+            {{0, 0, 0, 0, ""}, 0, 0, 0}};
 
 GOTRACE__DEFINE const gotrace_change_spec *gotrace_find_change_spec(int number) {
   const gotrace__telling *row = gotrace__tellings;
@@ -17134,28 +17219,227 @@ GOTRACE__FN uint64_t gotrace__dec_string_hash(const gotrace_decoder *d, uint64_t
   return entry->hash;
 }
 
-/* Stores the frames of a stack from the one with index `first` on; returns the stack's number of frames. The frames
- * were checked when the table was read, so their numbers are valid. */
+/* Reads the next frame of a stack: its pc and, if they are wanted, the ids of its function and file, and its line. The
+ * frames were checked when the table was read, so their numbers are valid. */
+GOTRACE__FN const uint8_t *gotrace__dec_frame(const gotrace_decoder *d, const uint8_t *at, uint64_t part[4],
+                                              bool wanted) {
+  unsigned j, parts = d->version < 1007 ? 1 : 4;
+  memset(part, 0, 4 * sizeof *part);
+  for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + GOTRACE_BYTES_PER_NUMBER, &part[j]);
+  if (wanted && d->pc_map.used) {
+    const gotrace__pc *pc = gotrace__dec_find_pc(d, part[0]);
+    part[1] = pc->function, part[2] = pc->file, part[3] = pc->line;
+  }
+  return at;
+}
+
+/* Stores the frames of a stack of the generation's table, from the one with index `first` on; returns the stack's
+ * number of frames. */
 GOTRACE__FN size_t gotrace__dec_stack(const gotrace_decoder *d, uint64_t id, size_t first, gotrace_frame *frames,
                                       size_t capacity) {
   const gotrace__dec_item *entry = id ? gotrace__dec_find_stack(d, id) : NULL;
   const uint8_t *at = entry ? entry->data : NULL;
+  uint64_t part[4];
   size_t i;
   for (i = 0; entry && i < entry->size && i < first + capacity; i++) {
-    uint64_t part[4] = {0, 0, 0, 0};
-    unsigned j, parts = d->version < 1007 ? 1 : 4;
-    for (j = 0; j < parts; j++) at = gotrace__get_varint(at, at + GOTRACE_BYTES_PER_NUMBER, &part[j]);
+    at = gotrace__dec_frame(d, at, part, i >= first);
     if (i < first) continue;
-    if (d->pc_map.used) {
-      const gotrace__pc *pc = gotrace__dec_find_pc(d, part[0]);
-      part[1] = pc->function, part[2] = pc->file, part[3] = pc->line;
-    }
     frames[i - first].pc = part[0];
     gotrace__dec_string(d, part[1], &frames[i - first].function, &frames[i - first].function_size);
     gotrace__dec_string(d, part[2], &frames[i - first].file, &frames[i - first].file_size);
     frames[i - first].line = part[3];
   }
   return entry ? entry->size : 0;
+}
+
+/* ------------------------------------------------------------------------------------------- >>decode-kept ----
+ *
+ * What gotrace_decoder_state tells of an object may be of an earlier generation, whose ids and tables are gone. So
+ * before a generation's tables are freed, gotrace__told_keep copies the texts and stacks that objects that changed in
+ * it refer to: no event costs a copy. What no object refers to any more is freed once it is as much as the rest.
+ */
+
+/* Keeps a text. Returns its number; 0: it is empty, or no memory. Texts with the same hash are taken for the same, as
+ * in gotrace__region_mark; of a text, which a hostile trace may repeat in each event, the size and the beginning count.
+ */
+GOTRACE__FN uint32_t gotrace__dec_keep_text(gotrace_decoder *d, const char *data, size_t size) {
+  uint64_t hash;
+  uint32_t i;
+  gotrace__dec_item *text;
+  void *copy;
+  if (!size) return 0;
+  hash = gotrace__hash_from(d->seed + size, data, size < GOTRACE_MAX_STRING_SIZE ? size : GOTRACE_MAX_STRING_SIZE);
+  if ((i = gotrace__map_get(d, &d->kept_text_map, hash)) != 0) return i;
+  if (!(copy = gotrace__dec_allocate(d, size))) return 0;
+  if (!(text = gotrace__dec_enter_kept_text(d, hash))) return gotrace__dec_release(d, copy, size), 0u;
+  text->data = (const uint8_t *)memcpy(copy, data, size);
+  text->size = (uint32_t)size;
+  d->kept_bytes += size + sizeof *text;
+  return (uint32_t)d->kept_text_count;
+}
+
+/* The same of a string of the generation, whose number is noted. */
+GOTRACE__FN uint32_t gotrace__dec_keep_string(gotrace_decoder *d, uint64_t id) {
+  gotrace__dec_item *item = id ? gotrace__dec_find_string(d, id) : NULL;
+  if (item && !item->kept) item->kept = gotrace__dec_keep_text(d, (const char *)item->data, item->size);
+  return item ? item->kept : 0;
+}
+
+/* The text of a number. */
+GOTRACE__FN void gotrace__kept_show(const gotrace_decoder *d, uint64_t number, const char **data, size_t *size) {
+  *data = number ? (const char *)d->kept_texts[number - 1].data : "";
+  *size = number ? d->kept_texts[number - 1].size : 0;
+}
+
+/* Keeps a frame; 0: no memory. */
+GOTRACE__FN uint32_t gotrace__dec_keep_frame(gotrace_decoder *d, uint64_t pc, uint32_t function, uint32_t file,
+                                             uint64_t line) {
+  uint64_t hash = gotrace__mix(gotrace__mix(d->seed, pc), line);
+  uint32_t i;
+  gotrace__kept_frame *frame;
+  hash = gotrace__mix(hash, (uint64_t)function << 32 | file);
+  if ((i = gotrace__map_get(d, &d->kept_frame_map, hash)) != 0) return i;
+  if (!(frame = gotrace__dec_enter_kept_frame(d, hash))) return 0;
+  frame->function = function, frame->file = file;
+  frame->shown.pc = pc, frame->shown.line = line;
+  gotrace__kept_show(d, function, &frame->shown.function, &frame->shown.function_size);
+  gotrace__kept_show(d, file, &frame->shown.file, &frame->shown.file_size);
+  return (uint32_t)d->kept_frame_count;
+}
+
+/* Keeps a stack, given by the numbers of its frames; 0: no memory. */
+GOTRACE__FN uint32_t gotrace__dec_keep_frames(gotrace_decoder *d, const uint32_t *frames, size_t count) {
+  uint64_t hash = gotrace__hash_from(d->seed, (const char *)frames, count * sizeof *frames);
+  uint32_t i = gotrace__map_get(d, &d->kept_stack_map, hash);
+  gotrace__dec_item *stack;
+  void *copy;
+  if (i) return i;
+  if (!(copy = gotrace__dec_allocate(d, count * sizeof *frames))) return 0;
+  if (!(stack = gotrace__dec_enter_kept_stack(d, hash)))
+    return gotrace__dec_release(d, copy, count * sizeof *frames), 0u;
+  stack->data = (const uint8_t *)memcpy(copy, frames, count * sizeof *frames);
+  stack->size = (uint32_t)count;
+  d->kept_bytes += count * sizeof *frames + sizeof *stack;
+  return (uint32_t)d->kept_stack_count;
+}
+
+#define GOTRACE__MOST_FRAMES 1000                /* of a stack */
+#define GOTRACE__KEPT_STACKS ((uint64_t)1 << 63) /* what gotrace_state.stack adds to the number of a stack */
+
+/* Keeps a stack of the generation, whose number is noted. 0: it is unknown or empty, or no memory. */
+GOTRACE__FN uint32_t gotrace__dec_keep_stack(gotrace_decoder *d, uint64_t id) {
+  gotrace__dec_item *item = id ? gotrace__dec_find_stack(d, id) : NULL;
+  uint32_t frames[GOTRACE__MOST_FRAMES], i, count = item ? item->size : 0;
+  const uint8_t *at = item ? item->data : NULL;
+  uint64_t part[4];
+  if (!count) return 0;
+  if (item->kept) return item->kept;
+  if (count > GOTRACE__MOST_FRAMES) count = GOTRACE__MOST_FRAMES;
+  for (i = 0; i < count; i++) {
+    at = gotrace__dec_frame(d, at, part, true);
+    part[1] = gotrace__dec_keep_string(d, part[1]), part[2] = gotrace__dec_keep_string(d, part[2]);
+    frames[i] = gotrace__dec_keep_frame(d, part[0], (uint32_t)part[1], (uint32_t)part[2], part[3]);
+    if (d->failure.result) return 0;
+  }
+  return item->kept = gotrace__dec_keep_frames(d, frames, count);
+}
+
+/* The number of frames of a kept stack, of which it stores at most `capacity`. */
+GOTRACE__FN size_t gotrace__kept_stack(const gotrace_decoder *d, uint64_t number, gotrace_frame *frames,
+                                       size_t capacity) {
+  const gotrace__dec_item *stack = number && number <= d->kept_stack_count ? &d->kept_stacks[number - 1] : NULL;
+  uint32_t i, frame;
+  for (i = 0; stack && i < stack->size && i < capacity; i++) {
+    memcpy(&frame, stack->data + i * sizeof frame, sizeof frame);
+    frames[i] = d->kept_frames[frame - 1].shown;
+  }
+  return stack ? stack->size : 0;
+}
+
+/* Frees the texts or stacks without a mark; the others move together. `bytes`: of an element of their data. False: no
+ * memory. */
+GOTRACE__FN bool gotrace__kept_free(gotrace_decoder *d, gotrace__dec_item *items, size_t *count, gotrace__map *map,
+                                    size_t bytes) {
+  size_t i, left = 0;
+  gotrace__map_free(d, map);
+  for (i = 0; i < *count; i++) {
+    if (!items[i].kept) {
+      d->kept_bytes -= items[i].size * bytes + sizeof *items;
+      gotrace__dec_release(d, (void *)(uintptr_t)items[i].data, items[i].size * bytes);
+    } else {
+      items[i].kept = 0;
+      items[left++] = items[i];
+    }
+  }
+  *count = left;
+  for (i = 0; i < left; i++)
+    if (gotrace__map_add(d, map, items[i].id, (uint32_t)i + 1)) return false;
+  return true;
+}
+
+/* Calls a macro for each text that something refers to: X(type, number). */
+#define GOTRACE__KEPT_TEXTS(X)                                                    \
+  for (i = 0; i < d->kept_frame_count; i++) {                                     \
+    X(uint32_t, d->kept_frames[i].function);                                      \
+    X(uint32_t, d->kept_frames[i].file);                                          \
+  }                                                                               \
+  for (i = 0; i < d->told_count; i++)                                             \
+    if (d->tolds[i].kept & GOTRACE__KEPT_REASON) X(uint64_t, d->tolds[i].reason); \
+  for (i = 0; i < d->told_count; i++)                                             \
+    if (d->tolds[i].kept & GOTRACE__KEPT_LABEL) X(uint64_t, d->tolds[i].label);   \
+  for (i = 0; i < d->open_count; i++)                                             \
+    for (j = 0; j < d->opens[i].count; j++) X(uint64_t, d->opens[i].regions[j].name);
+
+/* Frees what no object refers to, once it may be as much as the rest. All that objects refer to is kept. False: no
+ * memory. */
+GOTRACE__FN bool gotrace__kept_sweep(gotrace_decoder *d) {
+  size_t i, j;
+  uint32_t texts = 0, stacks = 0;
+  if (d->kept_bytes <= 2 * d->kept_least + sizeof(gotrace__told) * d->told_count + 16384) return true;
+#define GOTRACE__MARK(type, number) \
+  if (number) d->kept_texts[(number)-1].kept = 1
+  GOTRACE__KEPT_TEXTS(GOTRACE__MARK)
+#undef GOTRACE__MARK
+  for (i = 0; i < d->told_count; i++)
+    if (d->tolds[i].kept & GOTRACE__KEPT_STACK && d->tolds[i].stack) d->kept_stacks[d->tolds[i].stack - 1].kept = 1;
+  for (i = 0; i < d->kept_text_count; i++)
+    if (d->kept_texts[i].kept) d->kept_texts[i].kept = ++texts;
+  for (i = 0; i < d->kept_stack_count; i++)
+    if (d->kept_stacks[i].kept) d->kept_stacks[i].kept = ++stacks;
+#define GOTRACE__RENUMBER(type, number) \
+  if (number) number = (type)d->kept_texts[(number)-1].kept
+  GOTRACE__KEPT_TEXTS(GOTRACE__RENUMBER)
+#undef GOTRACE__RENUMBER
+  for (i = 0; i < d->told_count; i++)
+    if (d->tolds[i].kept & GOTRACE__KEPT_STACK && d->tolds[i].stack)
+      d->tolds[i].stack = d->kept_stacks[d->tolds[i].stack - 1].kept;
+  if (!gotrace__kept_free(d, d->kept_texts, &d->kept_text_count, &d->kept_text_map, 1) ||
+      !gotrace__kept_free(d, d->kept_stacks, &d->kept_stack_count, &d->kept_stack_map, sizeof(uint32_t)))
+    return false;
+  d->kept_least = d->kept_bytes;
+  return true;
+}
+
+/* Keeps what an object refers to. */
+GOTRACE__FN void gotrace__told_keep_one(gotrace_decoder *d, gotrace__told *of) {
+  gotrace__open *open = of->regions ? &d->opens[of->regions - 1] : NULL;
+  uint32_t i;
+  if (!(of->kept & GOTRACE__KEPT_STACK)) of->stack = gotrace__dec_keep_stack(d, of->stack);
+  if (!(of->kept & GOTRACE__KEPT_REASON)) of->reason = gotrace__dec_keep_string(d, of->reason);
+  if (!(of->kept & GOTRACE__KEPT_LABEL)) of->label = gotrace__dec_keep_string(d, of->label);
+  for (i = open ? open->count : 0; i && !open->regions[i - 1].kept; i--) { /* outer ones are older */
+    open->regions[i - 1].name = gotrace__dec_keep_string(d, open->regions[i - 1].name);
+    open->regions[i - 1].kept = true;
+  }
+  of->kept = GOTRACE__KEPT_STACK | GOTRACE__KEPT_REASON | GOTRACE__KEPT_LABEL;
+}
+
+/* Keeps what objects refer to in the tables of the generation, which may then be freed. False: no memory. */
+GOTRACE__FN bool gotrace__told_keep(gotrace_decoder *d) {
+  size_t i;
+  for (i = 0; i < d->unkept_count && !d->failure.result; i++) gotrace__told_keep_one(d, &d->tolds[d->unkept[i]]);
+  d->unkept_count = 0;
+  return !d->failure.result;
 }
 
 /* ----------------------------------------------------------------------------------------- >>decode-objects ---- */
@@ -18624,6 +18908,7 @@ GOTRACE__FN gotrace_result gotrace__v2_begin_generation(gotrace_decoder *d, gotr
       (result = gotrace__v2_find_range(d)) != GOTRACE_OK)
     return result;
   if (d->pending.result) result = GOTRACE_END_OF_TRACE;
+  if (!gotrace__told_keep(d) || !gotrace__kept_sweep(d)) return d->failure.result;
   do {
     gotrace__dec_free_generation(d);
     if (!result) result = gotrace__v2_read_generation(d);
@@ -19867,85 +20152,118 @@ GOTRACE__FN gotrace_result gotrace__v1_next_raw(gotrace_decoder *d, gotrace_even
  * that decoding costs the same whether or not changes are told.
  */
 
-/* The name of a function or file, kept. Returns 1 + its index; 0: no name, or no memory. Names with the same hash are
- * taken for the same, as in gotrace__region_mark; of a name, which a hostile trace may repeat in each event, the size
- * and the beginning count. */
-GOTRACE__FN uint32_t gotrace__told_text(gotrace_decoder *d, const char *data, size_t size) {
-  uint64_t hash;
-  uint32_t i;
-  gotrace__dec_item *name;
-  void *copy;
-  if (!size) return 0;
-  hash = gotrace__hash_from(d->seed + size, data, size < GOTRACE_MAX_STRING_SIZE ? size : GOTRACE_MAX_STRING_SIZE);
-  if ((i = gotrace__map_get(d, &d->told_name_map, hash)) != 0) return i;
-  if (!(name = gotrace__dec_enter_told_name(d, hash))) return 0;
-  if (!(copy = gotrace__dec_allocate(d, size))) return 0;
-  name->data = (const uint8_t *)memcpy(copy, data, size);
-  name->size = (uint32_t)size;
-  return (uint32_t)d->told_name_count;
-}
-
-GOTRACE__FN void gotrace__told_show(const gotrace_decoder *d, uint32_t i, const char **data, size_t *size) {
-  *data = (const char *)d->told_names[i - 1].data;
-  *size = d->told_names[i - 1].size;
-}
-
-GOTRACE__FN gotrace__told *gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
+/* The record of a goroutine or proc: 1 + its index in `tolds`; 0: no memory. An id that is used again gets a new
+ * record.
+ */
+GOTRACE__FN uint32_t gotrace__told_find(gotrace_decoder *d, unsigned object, uint64_t id) {
   gotrace__map *map = object == GOTRACE_OBJECT_GO ? &d->told_gos : &d->told_procs;
   uint32_t *recent = &d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])],
            i = gotrace__map_get(d, map, id);
   gotrace__told *of;
   *recent = i;
-  if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return &d->tolds[i - 1];
+  if (i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE) return i;
   if (i) gotrace__map_remove(d, map, id);
-  if (!(of = gotrace__dec_push_told(d)) || gotrace__map_add(d, map, id, (uint32_t)d->told_count)) return NULL;
+  if (!(of = gotrace__dec_push_told(d)) || gotrace__map_add(d, map, id, (uint32_t)d->told_count)) return 0;
   of->id = id;
   of->object = (uint8_t)object;
-  of->status = GOTRACE_STATUS_UNKNOWN;
+  of->status = of->before = GOTRACE_STATUS_UNKNOWN;
   of->since = d->told_sync;
-  *recent = (uint32_t)d->told_count;
-  return of;
+  of->seat = GOTRACE_NO_ID;
+  return *recent = (uint32_t)d->told_count;
 }
 
-/* The record of a goroutine or proc; NULL: no memory. An id that is used again gets a new record. */
-GOTRACE__FN inline gotrace__told *gotrace__told_get(gotrace_decoder *d, unsigned object, uint64_t id) {
+GOTRACE__FN inline uint32_t gotrace__told_get(gotrace_decoder *d, unsigned object, uint64_t id) {
   uint32_t i = d->told_near[id % (sizeof d->told_near / sizeof d->told_near[0])];
-  gotrace__told *of = i ? &d->tolds[i - 1] : NULL;
+  const gotrace__told *of = i ? &d->tolds[i - 1] : NULL;
   bool is = of && of->id == id && of->object == object && of->status != GOTRACE_STATUS_NONE;
-  return GOTRACE__LIKELY(is) ? of : gotrace__told_find(d, object, id);
+  return GOTRACE__LIKELY(is) ? i : gotrace__told_find(d, object, id);
 }
 
-/* Notes the function that a goroutine begins with. One without a name is named by its address. */
-GOTRACE__FN void gotrace__told_begins(gotrace_decoder *d, gotrace__told *of, const gotrace_frame *frame) {
+/* Notes that a record refers to the generation's tables. */
+GOTRACE__FN inline bool gotrace__told_refers(gotrace_decoder *d, gotrace__told *of) {
+  uint32_t *at;
+  if (GOTRACE__LIKELY(of->kept & GOTRACE__KEPT_NEVER)) return true;
+  if (!(at = gotrace__dec_push_unkept(d))) return false;
+  *at = (uint32_t)(of - d->tolds);
+  of->kept |= GOTRACE__KEPT_NEVER;
+  return true;
+}
+
+/* The open regions of a goroutine; NULL: no memory. */
+GOTRACE__FN gotrace__open *gotrace__told_open(gotrace_decoder *d, gotrace__told *of) {
+  gotrace__open *open;
+  if (of->regions) return &d->opens[of->regions - 1];
+  if (!(open = d->free_open ? &d->opens[d->free_open - 1] : gotrace__dec_push_open(d))) return NULL;
+  of->regions = (uint32_t)(open - d->opens) + 1;
+  if (of->regions == d->free_open) d->free_open = open->next_free;
+  return open;
+}
+
+/* Forgets what only a goroutine that exists has. */
+GOTRACE__FN void gotrace__told_ends(gotrace_decoder *d, gotrace__told *of) {
+  of->stack = of->reason = of->label = 0;
+  if (!of->regions) return;
+  d->opens[of->regions - 1].count = 0;
+  d->opens[of->regions - 1].next_free = d->free_open;
+  d->free_open = of->regions;
+  of->regions = 0;
+}
+
+/* Notes the frame that a goroutine begins with. One without a name is named by its address. False: it has neither. */
+GOTRACE__FN bool gotrace__told_begins(gotrace_decoder *d, gotrace__told *of, uint32_t frame) {
+  const gotrace__kept_frame *is = frame ? &d->kept_frames[frame - 1] : NULL;
   char text[24];
-  of->function = gotrace__told_text(d, frame->function, frame->function_size);
-  if (!of->function && frame->pc) {
-    snprintf(text, sizeof text, "0x%llx", (unsigned long long)frame->pc);
-    of->function = gotrace__told_text(d, text, strlen(text));
+  if (is && !is->function && is->shown.pc) {
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)is->shown.pc);
+    frame = gotrace__dec_keep_frame(d, is->shown.pc, gotrace__dec_keep_text(d, text, strlen(text)), is->file,
+                                    is->shown.line);
+    is = frame ? &d->kept_frames[frame - 1] : NULL;
   }
-  of->file = gotrace__told_text(d, frame->file, frame->file_size);
-  of->pc = frame->pc;
-  of->line = frame->line;
+  of->entry = is && is->function ? frame : 0;
+  return of->entry != 0;
 }
 
-/* The same by the innermost or outermost frame of a stack. False: that has no name. */
+/* The same by the innermost or outermost frame of a stack. */
 GOTRACE__FN bool gotrace__told_frame(gotrace_decoder *d, gotrace__told *of, uint64_t stack, bool outermost) {
-  gotrace_frame frame;
-  size_t count = stack ? gotrace__dec_stack(d, stack, 0, NULL, 0) : 0;
-  if (!count) return true;
-  gotrace__dec_stack(d, stack, outermost ? count - 1 : 0, &frame, 1);
-  gotrace__told_begins(d, of, &frame);
-  return of->function != 0;
+  uint32_t number = gotrace__dec_keep_stack(d, stack), frame;
+  const gotrace__dec_item *kept = number ? &d->kept_stacks[number - 1] : NULL;
+  if (!kept) return true;
+  memcpy(&frame, kept->data + (outermost ? kept->size - 1 : 0) * sizeof frame, sizeof frame);
+  return gotrace__told_begins(d, of, frame);
 }
 
 /* The same by the argument of its creation. Format 1.5 has only the address. */
 GOTRACE__FN void gotrace__told_entry(gotrace_decoder *d, gotrace__told *of, uint64_t stack) {
-  gotrace_frame frame;
-  memset(&frame, 0, sizeof frame);
-  frame.pc = stack;
-  of->function = of->tries = 0;
+  of->entry = of->tries = 0;
   if (d->version >= 1007) gotrace__told_frame(d, of, stack, false);
-  else gotrace__told_begins(d, of, &frame);
+  else gotrace__told_begins(d, of, gotrace__dec_keep_frame(d, stack, 0, 0, 0));
+}
+
+/* Adds a place; NULL: no memory, or it has no id. */
+GOTRACE__FN GOTRACE__NOINLINE gotrace__place *gotrace__told_add_place(gotrace_decoder *d, int64_t id) {
+  gotrace__place *place = id == GOTRACE_NO_ID ? NULL : gotrace__dec_enter_place(d, (uint64_t)id);
+  if (place) place->g = place->p = GOTRACE_NO_ID;
+  return place;
+}
+
+/* Notes where a goroutine or proc runs from now on, or that this is not known. What it ran on before, and what ran
+ * there, need not be changed: see gotrace__told_seat. */
+GOTRACE__FN inline void gotrace__told_sits(gotrace_decoder *d, gotrace__told *of, int64_t seat) {
+  gotrace__place *place = gotrace__dec_find_place(d, (uint64_t)seat);
+  of->seat = seat;
+  if (!place && !(place = gotrace__told_add_place(d, seat))) return;
+  if (of->object == GOTRACE_OBJECT_GO) place->g = (int64_t)of->id;
+  else place->p = (int64_t)of->id;
+}
+
+/* The same, by an event whose row says so. */
+GOTRACE__FN inline void gotrace__tell_seat(gotrace_decoder *d, const gotrace_event *ev, uint8_t sits, gotrace__told *of,
+                                           int8_t to) {
+  bool go = of->object == GOTRACE_OBJECT_GO, runs = to == GOTRACE_STATUS_RUNNING;
+  int64_t seat = go && d->lifted ? ev->p : ev->m;
+  if (sits == GOTRACE__SITS_THERE && go && !d->lifted) seat = (int64_t)ev->args[1];
+  else if (sits == GOTRACE__SITS_THERE && !runs) seat = GOTRACE_NO_ID;
+  gotrace__told_sits(d, of, seat);
 }
 
 /* The status that a GoStatus, GoStatusStack or ProcStatus tells. */
@@ -19956,27 +20274,66 @@ GOTRACE__FN int8_t gotrace__told_status(const gotrace_event *ev) {
   return ev->args[2] ? (int8_t)(ev->args[2] % 5) : (int8_t)GOTRACE_STATUS_UNKNOWN;
 }
 
-/* Tells a goroutine's or proc's change of status, and records it. False: there is none. */
-GOTRACE__FN bool gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
-                                      gotrace__told *of, gotrace_change *c) {
-  const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
-  bool created = (spec->whose & GOTRACE_WHOSE_NEW) != 0, told = (spec->whose & GOTRACE_WHOSE_TOLD) != 0,
-       first = of->status == GOTRACE_STATUS_UNKNOWN;
+/* Tells the status of an object that is created, or whose status the trace states. Returns its time. */
+GOTRACE__FN GOTRACE__NOINLINE int64_t gotrace__tell_stated(gotrace_decoder *d, const gotrace_event *ev,
+                                                           const gotrace__kind *k, gotrace__told *of,
+                                                           gotrace_change *c) {
+  bool created = (k->tells->spec.whose & GOTRACE_WHOSE_NEW) != 0, first = of->status == GOTRACE_STATUS_UNKNOWN;
   uint64_t entry = created ? gotrace__dec_number(ev, k->stack2) : 0;
-  if (ev->v1_kind && (created || told)) entry = ev->args[3] ? ev->args[3] : entry; /* see "Lifted" */
-  c->from = of->status;
-  c->to = told ? gotrace__told_status(ev) : spec->to;
-  c->since = of->since;
+  if (ev->v1_kind && ev->args[3]) entry = ev->args[3]; /* see "Lifted" */
+  if (!created) c->to = gotrace__told_status(ev);
   if (created || entry) gotrace__told_entry(d, of, entry);
   if (created || entry) c->stack = d->version >= 1007 ? entry : 0;
-  else if (told && (c->stack = ev->stack) != 0 && !of->function) gotrace__told_frame(d, of, ev->stack, true);
+  else if ((c->stack = ev->stack) != 0 && !of->entry) gotrace__told_frame(d, of, ev->stack, true);
+  if (created || (first && ev->extra == GOTRACE_STATUS_NONE)) c->from = GOTRACE_STATUS_NONE;
+  else if (ev->extra == GOTRACE_STATUS_UNKNOWN) c->from = GOTRACE_STATUS_UNKNOWN;
+  return first && c->from == GOTRACE_STATUS_UNKNOWN ? d->told_sync : c->from != c->to ? ev->time : of->since;
+}
+
+/* Tells a goroutine's or proc's change of status, and records it. `reason`: the id of its text. */
+GOTRACE__FN inline void gotrace__tell_status(gotrace_decoder *d, const gotrace_event *ev, const gotrace__kind *k,
+                                             gotrace__told *of, uint64_t reason, gotrace_change *c) {
+  const gotrace_change_spec *spec = &k->tells->spec;
+  int64_t since = ev->time;
+  c->from = of->status;
+  c->since = of->since;
+  c->to = spec->to;
+  if (!GOTRACE__LIKELY(spec->whose <= GOTRACE_WHOSE_NAMED)) since = gotrace__tell_stated(d, ev, k, of, c);
   else if (c->object == GOTRACE_OBJECT_GO && !spec->whose) c->stack = ev->stack;
-  if (created || (told && first && ev->extra == GOTRACE_STATUS_NONE)) c->from = GOTRACE_STATUS_NONE;
-  else if (told && ev->extra == GOTRACE_STATUS_UNKNOWN) c->from = GOTRACE_STATUS_UNKNOWN;
-  if (told && first && c->from == GOTRACE_STATUS_UNKNOWN) of->since = d->told_sync;
-  else if (c->from != c->to) of->since = ev->time;
+  if (k->tells->sits) gotrace__tell_seat(d, ev, k->tells->sits, of, c->to);
+  if (!GOTRACE__LIKELY(c->from != c->to)) return; /* it is as before */
+  of->since = since;
+  of->before = c->from;
   of->status = c->to;
-  return true;
+  of->stack = c->stack;
+  of->reason = reason;
+  of->kept &= GOTRACE__KEPT_LABEL | GOTRACE__KEPT_NEVER;
+  if (of->status == GOTRACE_STATUS_NONE) gotrace__told_ends(d, of);
+  else if (of->stack | of->reason) gotrace__told_refers(d, of);
+}
+
+/* Records a goroutine's label, and the regions that it begins and ends. */
+GOTRACE__FN void gotrace__tell_label(gotrace_decoder *d, const gotrace_event *ev, gotrace__told *of) {
+  of->label = ev->args[0];
+  of->kept &= (uint8_t)~GOTRACE__KEPT_LABEL;
+  gotrace__told_refers(d, of);
+}
+GOTRACE__FN void gotrace__tell_region(gotrace_decoder *d, const gotrace_event *ev, gotrace__told *of) {
+  gotrace__open *open = gotrace__told_open(d, of);
+  gotrace__told_region *last;
+  uint64_t inside = (uint64_t)ev->extra;
+  if (!open) return;
+  if (ev->kind == GOTRACE_V2_USER_REGION_BEGIN) {
+    if (!gotrace__told_refers(d, of) ||
+        !gotrace__dec_room(d, &open->regions, open->count, &open->capacity, 1, sizeof *last))
+      return;
+    last = &open->regions[open->count++];
+    last->task = ev->args[0], last->name = ev->args[1];
+    last->kept = false;
+  } else if (inside < open->count) { /* otherwise it began before the trace */
+    last = &open->regions[--open->count - inside];
+    memmove(last, last + 1, (size_t)inside * sizeof *last);
+  }
 }
 
 /* Tells a task. */
@@ -20018,48 +20375,39 @@ GOTRACE__FN size_t gotrace__told_of_number(const gotrace_decoder *d, int64_t num
 
 /* Whose change it is. False: no memory. */
 GOTRACE__FN bool gotrace__tell_whose(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
-                                     gotrace__told **of, gotrace_change *c) {
+                                     uint32_t *of, gotrace_change *c) {
   c->object = spec->object;
   if (spec->whose & GOTRACE_WHOSE_NAMED) c->id = (int64_t)ev->args[0];
   else c->id = c->object == GOTRACE_OBJECT_GO ? ev->g : c->object ? ev->p : GOTRACE_NO_ID;
   if (c->id == GOTRACE_NO_ID) return true;
   if (!(*of = gotrace__told_get(d, c->object, (uint64_t)c->id))) return false;
-  c->number = gotrace__told_to_number(d, (size_t)(*of - d->tolds));
+  c->number = gotrace__told_to_number(d, *of - 1);
   return true;
 }
 
-/* Notes what an event tells besides its changes: where a generation begins, and the function of its goroutine. `of`:
- * whose change it is; NULL: nobody's. False: no memory. */
+/* Notes what an event tells besides its changes: where a generation begins, and the function of its goroutine.
+ * `record`: whose change it is, 1 + index; 0: nobody's. False: no memory. */
 GOTRACE__FN bool gotrace__tell_first(gotrace_decoder *d, const gotrace_event *ev, const gotrace_change_spec *spec,
-                                     gotrace__told *of) {
-  if (ev->kind == GOTRACE_V2_CPU_SAMPLE || ev->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
+                                     uint32_t record) {
+  gotrace__told *of;
   if (ev->kind == GOTRACE_V2_SYNC) d->told_sync = ev->time;
   if (!ev->stack || ev->g == GOTRACE_NO_ID) return true;
-  if (spec->object != GOTRACE_OBJECT_GO || spec->whose) of = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
-  if (of && !of->function && of->tries < 100) /* else a hostile trace could have a long stack walked at each event */
+  if (ev->kind == GOTRACE_V2_CPU_SAMPLE || ev->kind == GOTRACE_V2_GO_STATUS_STACK) return true;
+  if (spec->object != GOTRACE_OBJECT_GO || spec->whose)
+    record = gotrace__told_get(d, GOTRACE_OBJECT_GO, (uint64_t)ev->g);
+  if (!record) return false;
+  of = &d->tolds[record - 1];
+  if (!of->entry && of->tries < 100) /* else a hostile trace could have a long stack walked at each event */
     of->tries = (uint8_t)(of->tries + !gotrace__told_frame(d, of, ev->stack, true));
-  return of && !d->failure.result;
+  return !d->failure.result;
 }
 
-/* Tells the change of an event. False: it makes none, or there is no memory. */
-GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
-  const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
-  const gotrace_change_spec *spec = &k->tells->spec;
-  gotrace__told *of = NULL;
-  size_t index;
-  *c = d->told_nothing;
-  if (!gotrace__tell_whose(d, ev, spec, &of, c)) return false;
-  index = of ? (size_t)(of - d->tolds) : 0;
-  if (!gotrace__tell_first(d, ev, spec, of) || !spec->kind) return false;
-  if (of) of = &d->tolds[index]; /* the array may have moved */
-  c->kind = spec->kind;
-  c->name = spec->name;
-  c->name_size = k->tells->name_size;
-  if (!c->name_size && k->string != GOTRACE__NOWHERE)
-    gotrace__dec_string(d, gotrace__dec_number(ev, k->string), &c->name, &c->name_size);
+/* Tells a change that is not one of status. `of`: whose it is, or NULL. */
+GOTRACE__FN void gotrace__tell_rest(gotrace_decoder *d, const gotrace_event *ev, const gotrace__kind *k,
+                                    gotrace__told *of, gotrace_change *c) {
   switch (c->kind) {
-  case GOTRACE_CHANGE_STATUS:
-    if (!of || !gotrace__tell_status(d, ev, spec, of, c)) return false;
+  case GOTRACE_CHANGE_LABEL:
+    if (of) gotrace__tell_label(d, ev, of);
     break;
   case GOTRACE_CHANGE_METRIC: c->value[0] = ev->args[0]; break;
   case GOTRACE_CHANGE_RANGE_BEGIN:
@@ -20067,14 +20415,46 @@ GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotr
   case GOTRACE_CHANGE_TASK_BEGIN:
   case GOTRACE_CHANGE_TASK_END: gotrace__tell_task(ev, c); break;
   case GOTRACE_CHANGE_REGION_BEGIN:
-  case GOTRACE_CHANGE_REGION_END: c->task = ev->args[0]; break;
+  case GOTRACE_CHANGE_REGION_END:
+    c->task = ev->args[0];
+    if (of) gotrace__tell_region(d, ev, of);
+    break;
   case GOTRACE_CHANGE_LOG:
     c->task = ev->args[0];
     gotrace__dec_string(d, gotrace__dec_number(ev, k->string2), &c->text, &c->text_size);
     break;
   default: break;
   }
-  if (of && of->function) gotrace__told_show(d, of->function, &c->function, &c->function_size);
+}
+
+/* Tells the change of an event. False: it makes none, or there is no memory. */
+GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotrace_change *c) {
+  const gotrace__kind *k = &d->kinds[(d->lifted + ev->kind) % 256];
+  const gotrace_change_spec *spec = &k->tells->spec;
+  gotrace__told *of;
+  uint32_t record = 0;
+  uint64_t string = 0;
+  *c = d->told_nothing;
+  if (!gotrace__tell_whose(d, ev, spec, &record, c)) return false;
+  if (!gotrace__tell_first(d, ev, spec, record) || !spec->kind) return false;
+  of = record ? &d->tolds[record - 1] : NULL;
+  c->kind = spec->kind;
+  c->name = spec->name;
+  c->name_size = k->tells->name_size;
+  if (!c->name_size && k->string != GOTRACE__NOWHERE) {
+    string = gotrace__dec_number(ev, k->string);
+    gotrace__dec_string(d, string, &c->name, &c->name_size);
+  }
+  if (GOTRACE__LIKELY(c->kind == GOTRACE_CHANGE_STATUS)) {
+    if (!of) return false;
+    gotrace__tell_status(d, ev, k, of, string, c);
+  } else {
+    gotrace__tell_rest(d, ev, k, of, c);
+  }
+  if (of && of->entry) {
+    const gotrace_frame *entry = &d->kept_frames[of->entry - 1].shown;
+    c->function = entry->function, c->function_size = entry->function_size;
+  }
   return true;
 }
 
@@ -20087,7 +20467,7 @@ GOTRACE__FN bool gotrace__tell(gotrace_decoder *d, const gotrace_event *ev, gotr
  */
 
 /* Another number for each change of what a snapshot has. */
-#define GOTRACE__SNAPSHOT_VERSION 1
+#define GOTRACE__SNAPSHOT_VERSION 2
 
 typedef struct gotrace__snap {
   gotrace_decoder *d;
@@ -20095,6 +20475,7 @@ typedef struct gotrace__snap {
   size_t size;
   const uint8_t *at, *end; /* loading */
   bool loads, bad;
+  uint32_t texts, frames, stacks; /* how many it has so far, see gotrace__snap_kept */
 } gotrace__snap;
 
 /* Saves a number, or loads one, which must be from `least` to `most`. */
@@ -20223,27 +20604,110 @@ GOTRACE__FN void gotrace__snap_tasks(gotrace__snap *s) {
   }
 }
 
-/* The names of functions and files, of which a program has only so many. */
-GOTRACE__FN void gotrace__snap_told_names(gotrace__snap *s) {
+/* A number of what is kept. In a snapshot, texts, frames and stacks are numbered from 1, each in the order in which
+ * they are first referred to, where they themselves follow: `mark` is that number. Returns whether one follows, which
+ * when loading must become the one with the number *value. */
+GOTRACE__FN bool gotrace__snap_kept(gotrace__snap *s, uint32_t *value, uint32_t *mark, uint32_t *count) {
+  bool first = !s->loads && *value && !*mark;
+  if (first) *mark = *count + 1;
+  *value = (uint32_t)gotrace__snap_number(s, *value ? *mark : 0, 0, (uint64_t)*count + 1);
+  if (s->loads) first = *value > *count;
+  *count += first;
+  return first && !s->bad;
+}
+
+GOTRACE__FN uint32_t gotrace__snap_kept_text(gotrace__snap *s, uint64_t number) {
   gotrace_decoder *d = s->d;
-  size_t count = gotrace__snap_count(s, d->told_name_count), i;
-  for (i = 0; i < count && !s->bad; i++) {
-    uint32_t size = s->loads ? 0 : d->told_names[i].size;
-    const char *name = gotrace__snap_text(s, s->loads ? NULL : (const char *)d->told_names[i].data, &size);
-    if (s->loads && !s->bad && gotrace__told_text(d, name, size) != i + 1) s->bad = true; /* empty, or there already */
+  gotrace__dec_item *item = !s->loads && number ? &d->kept_texts[number - 1] : NULL;
+  uint32_t value = (uint32_t)number, none = 0, size = item ? item->size : 0;
+  if (gotrace__snap_kept(s, &value, item ? &item->kept : &none, &s->texts)) {
+    const char *data = gotrace__snap_text(s, item ? (const char *)item->data : NULL, &size);
+    if (s->loads && !s->bad && gotrace__dec_keep_text(d, data, size) != value)
+      s->bad = true; /* empty, or there already */
+  }
+  return !s->loads ? (uint32_t)number : s->bad ? 0 : value;
+}
+
+GOTRACE__FN uint32_t gotrace__snap_kept_frame(gotrace__snap *s, uint32_t number) {
+  gotrace_decoder *d = s->d;
+  gotrace__kept_frame *frame = !s->loads && number ? &d->kept_frames[number - 1] : NULL;
+  uint32_t value = number, none = 0;
+  if (gotrace__snap_kept(s, &value, frame ? &frame->mark : &none, &s->frames)) {
+    uint64_t pc = gotrace__snap_number(s, frame ? frame->shown.pc : 0, 0, UINT64_MAX);
+    uint64_t line = gotrace__snap_number(s, frame ? frame->shown.line : 0, 0, UINT64_MAX);
+    uint32_t function = gotrace__snap_kept_text(s, frame ? frame->function : 0);
+    uint32_t file = gotrace__snap_kept_text(s, frame ? frame->file : 0);
+    if (s->loads && !s->bad && gotrace__dec_keep_frame(d, pc, function, file, line) != value) s->bad = true;
+  }
+  return !s->loads ? number : s->bad ? 0 : value;
+}
+
+GOTRACE__FN uint32_t gotrace__snap_kept_stack(gotrace__snap *s, uint64_t number) {
+  gotrace_decoder *d = s->d;
+  gotrace__dec_item *item = !s->loads && number ? &d->kept_stacks[number - 1] : NULL;
+  uint32_t value = (uint32_t)number, none = 0, frames[GOTRACE__MOST_FRAMES], count = item ? item->size : 0, i;
+  if (gotrace__snap_kept(s, &value, item ? &item->kept : &none, &s->stacks)) {
+    if (item) memcpy(frames, item->data, count * sizeof *frames);
+    count = (uint32_t)gotrace__snap_number(s, count, 1, GOTRACE__MOST_FRAMES);
+    for (i = 0; i < count && !s->bad; i++) {
+      frames[i] = gotrace__snap_kept_frame(s, item ? frames[i] : 0);
+      s->bad |= !frames[i];
+    }
+    if (s->loads && !s->bad && gotrace__dec_keep_frames(d, frames, count) != value) s->bad = true;
+  }
+  return !s->loads ? (uint32_t)number : s->bad ? 0 : value;
+}
+
+/* Forgets what another snapshot has referred to. */
+GOTRACE__FN void gotrace__snap_begin_kept(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  size_t i;
+  s->texts = s->frames = s->stacks = 0;
+  for (i = 0; i < d->kept_text_count; i++) d->kept_texts[i].kept = 0;
+  for (i = 0; i < d->kept_stack_count; i++) d->kept_stacks[i].kept = 0;
+  for (i = 0; i < d->kept_frame_count; i++) d->kept_frames[i].mark = 0;
+}
+
+GOTRACE__FN void gotrace__snap_regions(gotrace__snap *s, gotrace__told *of) {
+  gotrace_decoder *d = s->d;
+  gotrace__open *open = of->regions ? &d->opens[of->regions - 1] : NULL;
+  size_t count = gotrace__snap_count(s, open ? open->count : 0), i;
+  if (!count || (s->loads && !(open = gotrace__told_open(d, of)))) return;
+  if (s->loads && !gotrace__dec_room(d, &open->regions, 0, &open->capacity, (uint32_t)count, sizeof *open->regions))
+    return;
+  for (i = 0; i < count; i++) {
+    gotrace__told_region none = {0, 0, true}, *region = s->loads ? &none : &open->regions[i];
+    GOTRACE__SNAP(uint64_t, region->task, 0, UINT64_MAX);
+    region->name = gotrace__snap_kept_text(s, region->name);
+    if (s->loads) open->regions[open->count++] = none;
   }
 }
 
 GOTRACE__FN void gotrace__snap_told(gotrace__snap *s, gotrace__told *of) {
-  const gotrace_decoder *d = s->d;
   of->status = (int8_t)((int)gotrace__snap_number(s, (uint64_t)(of->status + 2), 1, GOTRACE_STATUS_IDLE + 2) - 2);
+  of->before = (int8_t)((int)gotrace__snap_number(s, (uint64_t)(of->before + 2), 0, GOTRACE_STATUS_IDLE + 2) - 2);
   GOTRACE__SNAP(int64_t, of->since, 0, INT64_MAX);
   GOTRACE__SNAP(uint8_t, of->tries, 0, UINT8_MAX);
-  GOTRACE__SNAP(uint32_t, of->function, 0, d->told_name_count);
-  GOTRACE__SNAP(uint32_t, of->file, 0, d->told_name_count);
-  if (!of->function) return;
-  GOTRACE__SNAP(uint64_t, of->pc, 0, UINT64_MAX);
-  GOTRACE__SNAP(uint64_t, of->line, 0, UINT64_MAX);
+  GOTRACE__SNAP_ID(of->seat);
+  of->entry = gotrace__snap_kept_frame(s, of->entry);
+  of->stack = gotrace__snap_kept_stack(s, of->stack);
+  of->reason = gotrace__snap_kept_text(s, of->reason);
+  of->label = gotrace__snap_kept_text(s, of->label);
+  if (of->object == GOTRACE_OBJECT_GO) gotrace__snap_regions(s, of);
+  if (s->loads) of->kept |= GOTRACE__KEPT_STACK | GOTRACE__KEPT_REASON | GOTRACE__KEPT_LABEL;
+}
+
+GOTRACE__FN void gotrace__snap_places(gotrace__snap *s) {
+  gotrace_decoder *d = s->d;
+  size_t count = gotrace__snap_count(s, d->place_count), i;
+  for (i = 0; i < count && !s->bad; i++) {
+    gotrace__place *place = s->loads ? NULL : &d->places[i];
+    uint64_t id = gotrace__snap_number(s, place ? place->id : 0, 0, UINT64_MAX);
+    if (s->loads && (s->bad |= gotrace__dec_find_place(d, id) != NULL)) return;
+    if (s->loads && !(place = gotrace__dec_enter_place(d, id))) return;
+    GOTRACE__SNAP_ID(place->g);
+    GOTRACE__SNAP_ID(place->p);
+  }
 }
 
 /* What gotrace_decoder_change has told of the objects that have not ended. */
@@ -20302,14 +20766,15 @@ GOTRACE__FN void gotrace__snap_state(gotrace__snap *s, uint64_t offset) {
   if (!d->failure.result) gotrace__snap_threads(s);
   if (!d->failure.result) gotrace__snap_procs(s);
   if (!d->failure.result) gotrace__snap_tasks(s);
-  if (!d->failure.result) gotrace__snap_told_names(s);
   if (!d->failure.result) gotrace__snap_tolds(s);
+  if (!d->failure.result) gotrace__snap_places(s);
   d->info.generation = d->generation;
 }
 
 GOTRACE__FN void gotrace__snap_all(gotrace__snap *s) {
   gotrace_decoder *d = s->d;
   uint64_t offset;
+  gotrace__snap_begin_kept(s);
   gotrace__snap_number(s, GOTRACE__SNAPSHOT_VERSION, GOTRACE__SNAPSHOT_VERSION, GOTRACE__SNAPSHOT_VERSION);
   gotrace__snap_number(s, (uint64_t)d->version, (uint64_t)d->version, (uint64_t)d->version);
   offset = gotrace__snap_number(s, d->offset, 16, d->options.data ? d->options.size : INT64_MAX);
@@ -20371,8 +20836,12 @@ GOTRACE__DEFINE void gotrace_decoder_close(gotrace_decoder *d) {
   for (i = 0; i < d->task_count; i++) gotrace__dec_release(d, d->tasks[i].name, d->tasks[i].name_size);
   for (i = 0; i < d->cursor_count; i++) gotrace__dec_drop_ahead(d, &d->cursors[i]);
   gotrace__dec_release(d, d->ended.name, d->ended.name_size);
-  for (i = 0; i < d->told_name_count; i++)
-    gotrace__dec_release(d, (void *)(uintptr_t)d->told_names[i].data, d->told_names[i].size);
+  for (i = 0; i < d->kept_text_count; i++)
+    gotrace__dec_release(d, (void *)(uintptr_t)d->kept_texts[i].data, d->kept_texts[i].size);
+  for (i = 0; i < d->kept_stack_count; i++)
+    gotrace__dec_release(d, (void *)(uintptr_t)d->kept_stacks[i].data, d->kept_stacks[i].size * sizeof(uint32_t));
+  for (i = 0; i < d->open_count; i++)
+    gotrace__dec_release(d, d->opens[i].regions, d->opens[i].capacity * sizeof *d->opens[i].regions);
   gotrace__map_free(d, &d->ended_gos);
   gotrace__map_free(d, &d->told_gos);
   gotrace__map_free(d, &d->told_procs);
@@ -20404,7 +20873,10 @@ GOTRACE__DEFINE bool gotrace_decoder_string(const gotrace_decoder *d, uint64_t i
 
 GOTRACE__DEFINE size_t gotrace_decoder_stack(const gotrace_decoder *d, uint64_t id, gotrace_frame *frames,
                                              size_t capacity) {
-  return d ? gotrace__dec_stack(d, id, 0, frames, frames ? capacity : 0) : 0;
+  if (!frames) capacity = 0;
+  if (d && id >= GOTRACE__KEPT_STACKS && !gotrace__dec_find_stack(d, id))
+    return gotrace__kept_stack(d, id - GOTRACE__KEPT_STACKS, frames, capacity);
+  return d ? gotrace__dec_stack(d, id, 0, frames, capacity) : 0;
 }
 
 GOTRACE__DEFINE bool gotrace_decoder_change(gotrace_decoder *d, const gotrace_event *event, gotrace_change *change) {
@@ -20430,11 +20902,86 @@ GOTRACE__DEFINE bool gotrace_decoder_entry(const gotrace_decoder *d, int64_t num
   if (!frame) return false;
   memset(frame, 0, sizeof *frame);
   frame->function = frame->file = "";
-  if (!of || !of->function) return false;
-  frame->pc = of->pc;
-  frame->line = of->line;
-  gotrace__told_show(d, of->function, &frame->function, &frame->function_size);
-  if (of->file) gotrace__told_show(d, of->file, &frame->file, &frame->file_size);
+  if (!of || !of->entry) return false;
+  *frame = d->kept_frames[of->entry - 1].shown;
+  return true;
+}
+
+/* The record of an object that exists, or NULL. */
+GOTRACE__FN const gotrace__told *gotrace__told_now(const gotrace_decoder *d, unsigned object, int64_t id) {
+  const gotrace__map *map = object == GOTRACE_OBJECT_GO ? &d->told_gos : &d->told_procs;
+  uint32_t i = id == GOTRACE_NO_ID ? 0 : gotrace__map_get(d, map, (uint64_t)id);
+  return i && d->tolds[i - 1].status != GOTRACE_STATUS_NONE ? &d->tolds[i - 1] : NULL;
+}
+
+/* The goroutine on a seat, if it is there still; the thread of a proc; the proc of a thread. */
+GOTRACE__FN int64_t gotrace__told_go_at(const gotrace_decoder *d, int64_t seat) {
+  const gotrace__place *place = seat == GOTRACE_NO_ID ? NULL : gotrace__dec_find_place(d, (uint64_t)seat);
+  const gotrace__told *of = place ? gotrace__told_now(d, GOTRACE_OBJECT_GO, place->g) : NULL;
+  bool there = of && of->seat == seat && (of->status == GOTRACE_STATUS_RUNNING || of->status == GOTRACE_STATUS_SYSCALL);
+  return there ? place->g : GOTRACE_NO_ID;
+}
+GOTRACE__FN int64_t gotrace__told_thread_of(const gotrace_decoder *d, int64_t p) {
+  const gotrace__told *of = gotrace__told_now(d, GOTRACE_OBJECT_PROC, p);
+  const gotrace__place *place = of && of->seat != GOTRACE_NO_ID ? gotrace__dec_find_place(d, (uint64_t)of->seat) : NULL;
+  return place && place->p == p && of->status == GOTRACE_STATUS_RUNNING ? of->seat : GOTRACE_NO_ID;
+}
+GOTRACE__FN int64_t gotrace__told_proc_of(const gotrace_decoder *d, int64_t m) {
+  const gotrace__place *place = m == GOTRACE_NO_ID ? NULL : gotrace__dec_find_place(d, (uint64_t)m);
+  return place && gotrace__told_thread_of(d, place->p) == m ? place->p : GOTRACE_NO_ID;
+}
+
+/* What a goroutine, proc or thread runs on, and what runs on it. In v1 goroutines run on procs, which may have no
+ * thread. */
+GOTRACE__FN void gotrace__state_places(const gotrace_decoder *d, gotrace_state *s) {
+  const gotrace__told *of = gotrace__told_now(d, GOTRACE_OBJECT_GO, s->g);
+  int64_t seat = of && gotrace__told_go_at(d, of->seat) == s->g ? of->seat : GOTRACE_NO_ID;
+  if (s->object == GOTRACE_OBJECT_GO && d->lifted) s->p = seat, s->m = gotrace__told_thread_of(d, seat);
+  else if (s->object == GOTRACE_OBJECT_GO) s->m = seat, s->p = gotrace__told_proc_of(d, seat);
+  else if (s->object == GOTRACE_OBJECT_PROC) s->m = gotrace__told_thread_of(d, s->p);
+  else s->p = gotrace__told_proc_of(d, s->m);
+  if (s->object != GOTRACE_OBJECT_GO) s->g = gotrace__told_go_at(d, d->lifted ? s->p : s->m);
+}
+
+/* A text by its id in the generation, or by its number. */
+GOTRACE__FN void gotrace__state_text(const gotrace_decoder *d, uint64_t text, bool kept, const char **data,
+                                     size_t *size) {
+  if (kept) gotrace__kept_show(d, text, data, size);
+  else gotrace__dec_string(d, text, data, size);
+}
+
+GOTRACE__FN void gotrace__state_region(const gotrace_decoder *d, const gotrace__told *of, gotrace_state *s) {
+  const gotrace__open *open = of->regions ? &d->opens[of->regions - 1] : NULL;
+  const gotrace__told_region *last = open && open->count ? &open->regions[open->count - 1] : NULL;
+  if (!last) return;
+  s->regions = open->count;
+  s->task = last->task;
+  gotrace__state_text(d, last->name, last->kept, &s->region, &s->region_size);
+}
+
+GOTRACE__DEFINE bool gotrace_decoder_state(const gotrace_decoder *d, unsigned object, uint64_t id, gotrace_state *s) {
+  const gotrace__told *of;
+  if (!s) return false;
+  memset(s, 0, sizeof *s);
+  s->object = (uint8_t)object;
+  s->from = s->to = GOTRACE_STATUS_UNKNOWN;
+  s->number = s->g = s->p = s->m = GOTRACE_NO_ID;
+  s->reason = s->label = s->region = s->entry.function = s->entry.file = "";
+  if (!d || d->options.raw || object < GOTRACE_OBJECT_GO || object > GOTRACE_OBJECT_THREAD) return false;
+  *(object == GOTRACE_OBJECT_GO ? &s->g : object == GOTRACE_OBJECT_PROC ? &s->p : &s->m) = (int64_t)id;
+  gotrace__state_places(d, s);
+  if (object == GOTRACE_OBJECT_THREAD) return s->g != GOTRACE_NO_ID || s->p != GOTRACE_NO_ID;
+  if (!(of = gotrace__told_now(d, object, (int64_t)id))) return false;
+  s->number = gotrace__told_to_number(d, (size_t)(of - d->tolds));
+  s->from = of->before, s->to = of->status;
+  s->since = of->since;
+  s->stack = of->stack;
+  if (of->kept & GOTRACE__KEPT_STACK && of->stack) s->stack += GOTRACE__KEPT_STACKS;
+  if (s->stack != of->stack && gotrace__dec_find_stack(d, s->stack)) s->stack = 0; /* no trace of Go's has such an id */
+  gotrace__state_text(d, of->reason, of->kept & GOTRACE__KEPT_REASON, &s->reason, &s->reason_size);
+  if (of->entry) s->entry = d->kept_frames[of->entry - 1].shown;
+  gotrace__state_text(d, of->label, of->kept & GOTRACE__KEPT_LABEL, &s->label, &s->label_size);
+  gotrace__state_region(d, of, s);
   return true;
 }
 
@@ -20548,6 +21095,7 @@ GOTRACE__DEFINE size_t gotrace_decoder_snapshot(gotrace_decoder *d, void *buffer
   if (!d || d->options.raw || d->part || d->skipped || d->pending.result || d->failure.result ||
       !gotrace_decoder_between(d) || (d->version < GOTRACE_GO_1_22 && d->file))
     return 0;
+  if (!gotrace__told_keep(d)) return d->result = d->failure.result, (size_t)0;
   memset(&s, 0, sizeof s);
   s.d = d;
   gotrace__snap_all(&s);
@@ -20707,10 +21255,9 @@ GOTRACE__DEFINE bool gotrace_decoder_join(gotrace_decoder *whole, gotrace_decode
       part->generation == part->first_generation ||  /* GOTRACE__NOBODY: likewise */
       whole->attempts + part->attempts > GOTRACE__MOST_ATTEMPTS(whole) || !gotrace__part_fits(whole, part))
     return false;
-  gotrace__dec_free_generation(whole);
-  gotrace__v2_seek(whole, part->offset);
   /* If memory runs out now, the whole is half changed and can neither continue nor go back: it fails. */
-  if (!gotrace__part_move_gos(whole, part) || !gotrace__part_move_threads(whole, part) ||
+  if (gotrace__told_keep(whole)) gotrace__dec_free_generation(whole), gotrace__v2_seek(whole, part->offset);
+  if (whole->failure.result || !gotrace__part_move_gos(whole, part) || !gotrace__part_move_threads(whole, part) ||
       !gotrace__part_move_tasks(whole, part)) {
     whole->result = whole->failure.result;
     return false;

@@ -49,6 +49,19 @@ static inline uint64_t decode_mix(uint64_t hash, const void *data, size_t size) 
   return hash;
 }
 
+/* What a state tells that does not depend on how the trace is read. */
+static inline uint64_t decode_state_of(uint64_t hash, const gotrace_decoder *d, unsigned object, int64_t id) {
+  static gotrace_frame frames[1000];
+  gotrace_state s;
+  size_t count;
+  if (!gotrace_decoder_state(d, object, (uint64_t)id, &s)) return hash;
+  count = gotrace_decoder_stack(d, s.stack, frames, 1000);
+  hash = decode_mix(hash, &s.number, 5 * sizeof s.number);
+  hash = decode_mix(decode_mix(hash, s.reason, s.reason_size), s.label, s.label_size);
+  hash = decode_mix(decode_mix(hash, s.region, s.region_size), s.entry.function, s.entry.function_size);
+  return count ? decode_mix(hash, frames[count - 1].function, frames[count - 1].function_size) : hash;
+}
+
 /* Reads events in batches and hands them out one by one. */
 typedef struct decode_batch {
   const gotrace_event *events[16];
@@ -107,6 +120,8 @@ static inline decode_outcome decode_all(const uint8_t *data, size_t size, int wa
       o.hash = decode_mix(decode_mix(o.hash, frames[i].function, frames[i].function_size), frames[i].file,
                           frames[i].file_size);
     if (!gotrace_decoder_change(d, &e, &change)) continue;
+    o.hash = decode_state_of(o.hash, d, GOTRACE_OBJECT_THREAD, e.m);
+    o.hash = decode_state_of(o.hash, d, change.object, change.id);
     REQUIRE((change.id == GOTRACE_NO_ID) == (change.number == GOTRACE_NO_ID));
     o.hash = decode_mix(o.hash, &change.id, 3 * sizeof change.id);
     o.hash = decode_mix(o.hash, change.name, change.name_size);

@@ -15,6 +15,7 @@
 #include "fuzz.h"
 
 enum { MOST = 64 };
+static gotrace_frame frames[1000];
 static test_bytes trace, snapshots[MOST];
 static unsigned snapshot_count;
 
@@ -35,9 +36,10 @@ static void record_trace(void) {
   record(&trace, GOTRACE_GO_1_26);
   d = open_trace();
   while (gotrace_decoder_next(d, &e) == GOTRACE_OK) {
-    size_t size = gotrace_decoder_snapshot(d, NULL, 0);
     test_bytes *s = &snapshots[snapshot_count];
+    size_t size;
     gotrace_decoder_change(d, &e, &c);
+    size = gotrace_decoder_snapshot(d, NULL, 0);
     if (!size || snapshot_count == MOST) continue;
     REQUIRE((s->data = (uint8_t *)malloc(size)) != NULL);
     s->size = gotrace_decoder_snapshot(d, s->data, size);
@@ -58,8 +60,13 @@ static void resume(const uint8_t *data, size_t size, bool tell) {
   gotrace_decoder_get_info(d, &after);
   REQUIRE(result == GOTRACE_OK || result == GOTRACE_ERROR_SNAPSHOT);
   REQUIRE(after.memory <= before.memory + 10000 + 200 * size);
-  while (gotrace_decoder_next(d, &e) == GOTRACE_OK)
-    if (tell) gotrace_decoder_change(d, &e, &c);
+  while (gotrace_decoder_next(d, &e) == GOTRACE_OK) {
+    gotrace_state s;
+    if (!tell) continue;
+    if (gotrace_decoder_change(d, &e, &c)) gotrace_decoder_state(d, c.object, (uint64_t)c.id, &s);
+    gotrace_decoder_state(d, GOTRACE_OBJECT_GO, (uint64_t)e.g, &s);
+    gotrace_decoder_stack(d, s.stack, frames, 1000);
+  }
   REQUIRE(result == GOTRACE_OK || gotrace_decoder_error(d)->result == result);
   gotrace_decoder_get_info(d, &after);
   REQUIRE(after.memory_most <= 1000000 + 300 * size + 20 * trace.size);

@@ -172,6 +172,7 @@ list_decode() {
   echo "check|parts of changed traces|tests/decoder/decode_go_traces.sh -n test_parts 5000"
   echo "nightly|parts of many changed traces|tests/decoder/decode_go_traces.sh -n test_parts 25000"
   echo "check|snapshots of Go's traces|tests/decoder/decode_go_traces.sh test_snapshots 20"
+  echo "check|states of Go's traces|tests/decoder/decode_go_traces.sh test_states"
   echo "nightly|snapshots of changed traces|tests/decoder/decode_go_traces.sh -n test_snapshots 5000"
   echo "check|exports of Go's traces|tests/tool/exports.sh"
   echo "quick|tables for SQL|tests/tool/tables.py"
@@ -221,6 +222,7 @@ list_record() {
     esac
     echo "$level|record $name|tests/record/test_record.sh $name"
   done
+  echo "nightly|record holders, many|HOLDERS_ROUNDS=50000 tests/record/test_record.sh holders"
   echo "nightly|record killed, many|KILLED_RUNS=10000 tests/record/test_record.sh killed"
 }
 

@@ -40,6 +40,8 @@ _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_options) == 128, "g
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_info) == 112, "gotrace_decoder_info");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_decoder_failure) == 256, "gotrace_decoder_failure");
 _Static_assert(sizeof(void *) != 8 || sizeof(gotrace_event) == 128, "gotrace_event");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_change) == 152, "gotrace_change");
+_Static_assert(sizeof(void *) != 8 || sizeof(gotrace_state) == 200, "gotrace_state");
 _Static_assert(GOTRACE_PROBLEM_NOT_RUNNING == 0 && GOTRACE_PROBLEM_BAD_REASON == 35, "problems have fixed numbers");
 
 int main(void) {

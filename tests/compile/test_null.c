@@ -227,6 +227,7 @@ static void decoder(void) {
   const gotrace_event *batch;
   gotrace_frame frame;
   gotrace_change change;
+  gotrace_state state;
   const char *data;
   size_t size;
   memset(&options, 0, sizeof options);
@@ -248,6 +249,7 @@ static void decoder(void) {
   CHECK(!gotrace_decoder_string(d, 0, NULL, NULL));
   CHECK_EQUAL(gotrace_decoder_stack(d, 1, &frame, 1), 0);
   CHECK(!gotrace_decoder_change(d, &event, &change));
+  CHECK(!gotrace_decoder_state(d, GOTRACE_OBJECT_GO, 1, &state) && state.g == GOTRACE_NO_ID && !state.label_size);
   size = 1;
   CHECK(!gotrace_decoder_function(d, 0, &data, &size) && size == 0);
   CHECK(!gotrace_decoder_entry(d, 0, &frame) && frame.function_size == 0);
@@ -278,6 +280,9 @@ static void decoder(void) {
   CHECK_EQUAL(gotrace_decoder_stack(d, 1, NULL, 1), 0);
   CHECK(!gotrace_decoder_change(d, NULL, &change));
   CHECK(!gotrace_decoder_change(d, &event, NULL));
+  CHECK(!gotrace_decoder_state(d, GOTRACE_OBJECT_GO, 1, NULL));
+  CHECK(!gotrace_decoder_state(d, GOTRACE_OBJECT_NONE, 1, &state) && !gotrace_decoder_state(d, 99, 1, &state));
+  CHECK(!gotrace_decoder_state(d, GOTRACE_OBJECT_THREAD, 1, &state));
   CHECK(!gotrace_decoder_function(d, 0, NULL, &size));
   CHECK(!gotrace_decoder_function(d, -1, &data, NULL));
   CHECK(!gotrace_decoder_entry(d, -1, &frame));

@@ -1,5 +1,5 @@
-/* many_generations.h - shared by test_parts.c and test_snapshots.c: a trace with many generations, and changes of its
- * bytes. Include it after test_collect.h. */
+/* many_generations.h - shared by test_parts.c, test_snapshots.c, test_states.c: a trace with many generations, and
+ * changes of its bytes. Include it after test_collect.h. */
 #ifndef MANY_GENERATIONS_H
 #define MANY_GENERATIONS_H
 
@@ -21,6 +21,7 @@ static inline void work(void) {
   for (i = 0; i < 44; i++) {
     gotrace_go_start(a);
     if (i % 10 == 0) task = gotrace_task_begin("task", task); /* ends in another generation */
+    if (i % 13 == 0) gotrace_go_label(i ? "later" : "first");
     GOTRACE_REGION("outer") {
       gotrace_log(task, "category", "message");
       gotrace_go_syscall_begin();

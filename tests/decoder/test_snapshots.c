@@ -19,8 +19,24 @@ static uint64_t mix_frame(uint64_t hash, const gotrace_frame *f) {
   return mix(mix(hash, f->function, f->function_size), f->file, f->file_size);
 }
 
-/* A hash of all that an event tells: its fields, strings and stack, its change, and what the decoder says of the
- * object. */
+/* The state of an object, but for its number. */
+static uint64_t mix_state(uint64_t hash, const gotrace_decoder *d, unsigned object, int64_t id) {
+  gotrace_frame frames[8];
+  gotrace_state s;
+  size_t count, i;
+  if (id == GOTRACE_NO_ID || !gotrace_decoder_state(d, object, (uint64_t)id, &s)) return hash;
+  count = gotrace_decoder_stack(d, s.stack, frames, 8);
+  hash = mix(mix(hash, &s.object, 3), &s.since, sizeof s.since);
+  hash = mix(mix(hash, &s.g, 3 * sizeof s.g), &count, sizeof count);
+  hash = mix(mix(hash, s.reason, s.reason_size), s.label, s.label_size);
+  hash = mix(mix(hash, s.region, s.region_size), &s.task, sizeof s.task);
+  hash = mix_frame(mix(hash, &s.regions, sizeof s.regions), &s.entry);
+  for (i = 0; i < count && i < 8; i++) hash = mix_frame(hash, &frames[i]);
+  return hash;
+}
+
+/* A hash of all that an event tells: its fields, strings and stack, its change, and the state of those that it is
+ * about. */
 static uint64_t hash_event(gotrace_decoder *d, const gotrace_event *e) {
   gotrace_frame frames[8];
   gotrace_change c;
@@ -37,6 +53,9 @@ static uint64_t hash_event(gotrace_decoder *d, const gotrace_event *e) {
   for (i = 0; i < e->arg_count; i++)
     if (gotrace_decoder_string(d, e->args[i], &text, &size)) hash = mix(hash, text, size);
   if (!gotrace_decoder_change(d, e, &c)) return hash;
+  hash = mix_state(hash, d, GOTRACE_OBJECT_GO, e->g);
+  hash = mix_state(hash, d, GOTRACE_OBJECT_THREAD, e->m);
+  hash = mix_state(hash, d, c.object, c.id);
   hash = mix(mix(hash, &c.kind, sizeof c.kind), &c.from, sizeof c.from);
   hash = mix(mix(hash, &c.to, sizeof c.to), &c.id, sizeof c.id);
   hash = mix(mix(hash, &c.number, sizeof c.number), &c.since, sizeof c.since);

@@ -126,6 +126,21 @@ test_waits_musl() {
   waits_in "$work/waits" --format 1.22 --stacks=frame-pointers
 }
 
+# HOLDERS_ROUNDS: how many
+test_holders() {
+  local compiler options program="$work/holders"
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || skip "$compiler"
+    compile "$compiler" tests/record/holders.c "$program"
+    for options in "" --outside; do
+      [ ! "$options" ] || [ "$compiler" != musl-gcc ] || continue
+      "$tool" record -q -o "$work/holders.trace" $options "$program" "${HOLDERS_ROUNDS-1000}" >"$work/holders.out" ||
+        fail "holders: status $?"
+      tests/record/holders.py "$tool" "$work/holders.trace" "$work/holders.out" || fail "holders, $compiler $options"
+    done
+  done
+}
+
 test_stacks() {
   local compiler way options
   for compiler in "${CC-cc}" musl-gcc; do
@@ -288,6 +303,65 @@ test_killed() {
   compile "${CC-cc}" tests/record/killed.c "$work/killed"
   python3 tests/record/killed.py "$tool" "$work/killed" "${KILLED_RUNS-100}" "$work/killed.trace"
   tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
+}
+
+# The trace tells where a program crashed, and the program ends as without the tracer.
+test_crashes() {
+  local how options signal status
+  compile "${CC-cc}" tests/record/crashes.c "$work/crashes"
+  for how in segv,SIGSEGV,139 null,SIGSEGV,139 fpe,SIGFPE,136 ill,SIGILL,132 abort,SIGABRT,134; do
+    IFS=, read -r how signal status <<<"$how"
+    for options in '' --outside --flight=1000; do
+      result=0
+      (ulimit -c 0; "$tool" record -q -o "$work/crashes.trace" $options "$work/crashes" "$how") 2>"$work/traced.err" || result=$?
+      [ $result = $status ] || fail "crash by $how, $options: status $result"
+      "$tool" info "$work/crashes.trace" >"$work/said"
+      grep -q "^1. the program crashed by $signal in crash_here (crashes.c:[0-9]*), in goroutine [0-9]* (crashing)$" "$work/said" ||
+        { cat "$work/said"; fail "crash by $how, $options: info"; }
+      "$tool" dump --json "$work/crashes.trace" | python3 -c '
+import json, sys
+logs = [json.loads(line) for line in sys.stdin if "gotrace record: crashed by" in line]
+(frames,) = [[frame["function"] for frame in log["args"]["stack"]] for log in logs if log["event"] == "UserLog"]
+at = frames.index("crash_here")
+assert frames[at:at + 3] == ["crash_here", "on_the_way", "crashing"] and at <= 5, frames
+' || fail "crash by $how, $options: its stack"
+    done
+  done
+}
+
+# A program that hangs can be asked what it waits for; and its trace says it, after SIGKILL.
+test_control() {
+  local pid='' tries=0 recorder ask="$tool ctl"
+  compile "${CC-cc}" tests/record/deadlock.c "$work/deadlock"
+  "$tool" record --outside -q -o "$work/deadlock.trace" "$work/deadlock" &
+  recorder=$!
+  servers+=("$recorder")
+  until [ "$pid" ] && $ask "$pid" waits --json >"$work/said" 2>&1 && grep -q '"deadlock": \[[0-9]*, [0-9]*\]' "$work/said"; do
+    [ $((tries += 1)) -lt 100 ] || { cat "$work/said"; fail "control: no deadlock"; }
+    pid=$(pgrep -x -P "$recorder" deadlock || true)
+    sleep 0.1
+  done
+  servers+=("$pid")
+  sleep 0.2
+  $ask "$pid" waits >"$work/waits"
+  grep -q '^deadlock: goroutine [0-9]* (one) waits in take_second (deadlock.c:[0-9]*) for a lock that goroutine [0-9]* took in take_second' "$work/waits" ||
+    { cat "$work/waits"; fail "control: waits"; }
+  grep -q '^ *1 *[0-9.]* m\?s *[0-9]* *mutex *two, in take_first (.*); goroutine [0-9]* has it, taken in take_first' "$work/waits" ||
+    { cat "$work/waits"; fail "control: a wait of less than a millisecond"; }
+  $ask "$pid" stats >"$work/said"
+  grep -q '^threads      3$' "$work/said" || { cat "$work/said"; fail "control: stats"; }
+  $ask "$pid" snapshot -o "$work/snapshot.trace"
+  "$tool" check "$work/snapshot.trace" >/dev/null || fail "control: snapshot"
+  ! $ask "$pid" snapshot >"$work/said" 2>&1 || fail "control: a snapshot to nowhere"
+  ! $ask $$ waits >"$work/said" 2>&1 || fail "control: of a process that is not recorded"
+  grep -q "process $$ is not recorded by gotrace record --outside" "$work/said" || fail "control: $(cat "$work/said")"
+  if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    ! setpriv --reuid 65534 --clear-groups -- $ask "$pid" stats >"$work/said" 2>&1 || fail "control: by another user"
+  fi
+  kill -9 "$pid"
+  wait "$recorder" || true
+  "$tool" info "$work/deadlock.trace" >"$work/said"
+  grep -q '^1\. deadlock: ' "$work/said" || { cat "$work/said"; fail "control: after SIGKILL"; }
 }
 
 test_ends() {
@@ -655,6 +729,10 @@ test_children() {
     "$tool" check "$trace" >/dev/null || fail "$trace"
   done
   [ $traces -ge 3 ] || { ls "$work"; fail "children: $traces traces"; }
+  # They have the wall clock, by which they can be shown beside each other.
+  for trace in "$work"/*.trace; do
+    "$tool" info --json "$trace" | python3 -c 'import json, sys; assert json.load(sys.stdin)["trace"]["began"]' || fail "$trace: no wall clock"
+  done
   rm -f "$work"/*.trace
   # Signal handlers that interrupt a wait and fork.
   (cd "$work" && "$tool" record --children ./ends handler_forks >traced 2>err) || [ $? = 9 ] || fail "children of handlers: $(cat "$work/err")"
@@ -675,6 +753,8 @@ test_children() {
     ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
   done
   [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
+  (cd "$work" && "$tool" record --children --format 1.23 -o all.trace sh -c './ends exit; exit 0' >traced 2>err) || fail "children, format 1.23"
+  "$tool" info "$work"/all*.trace | grep 'Go 1\.23' >/dev/null || fail "children: format 1.23 was not kept"
   # Without --children, children are not traced and do not touch the file.
   rm -f "$work"/*.trace
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"

@@ -30,7 +30,8 @@ NOT_SAVED = {
         GENERATION: "string_twice stack_twice string_again stack_again experiment_given sample_given blocks queue "
                     "queue_count queue_given single fast mul min_tick snapshot generation_offset serial has_snapshot "
                     "has_frequency ended",
-        ARRAY: "free_go told_gos told_procs",
+        ARRAY: "free_go free_open told_gos told_procs",
+        "when to free what nobody refers to": "kept_bytes kept_least",
         RANGE: "skipped hopping",
         "set when a decoder resumes": "resumed",
         PART: "part scout scouted scout_time part_offset part_time begin_gc_sequence untimed begin_gc ended_gos",
@@ -51,12 +52,16 @@ NOT_SAVED = {
         PART: "begin_g begin_p begin_known begin_p_known begin_seen",
     },
     "gotrace__told": {},
+    "gotrace__told_region": {},
+    "gotrace__open": {ARRAY: "capacity next_free"},
+    "gotrace__place": {},
+    "gotrace__kept_frame": {},
     "gotrace__region_mark": {},
 }
 # Growing arrays of the decoder: see GOTRACE__DEC_ARRAYS.
-ARRAYS_SAVED = "gos procs tasks cursors told_names tolds told_numbers"
+ARRAYS_SAVED = "gos procs tasks cursors kept_texts kept_stacks kept_frames places opens tolds told_numbers"
 ARRAYS_NOT = {
-    GENERATION: "strings stacks pcs batches experiments heap samples",
+    GENERATION: "strings stacks pcs batches experiments heap samples unkept",
     RANGE: "spans",
     PART: "takens",
     V1: "moved wakes futile",

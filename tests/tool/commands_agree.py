@@ -342,6 +342,11 @@ def check_names(path, report, whole, tracks):
           sorted(told.keys() - whole["names"].keys())[:4], "and", sorted(whole["names"].keys() - told.keys())[:4])
     check(told.keys() == tracks["names"], path, "names in info and export:", sorted(told.keys() - tracks["names"])[:4],
           "and", sorted(tracks["names"] - told.keys())[:4])
+    now = json.loads(text_of(run("waits", "--json", path)))["goroutines"]
+    left = collections.Counter((row["id"], row["function"]) for row in report["goroutines"] if "ended" not in row)
+    found = collections.Counter((row["go"], row.get("function", "")) for row in now)
+    check(found == left, path, "goroutines in waits and info:", sorted((found - left).keys())[:4], "and",
+          sorted((left - found).keys())[:4])
     for go, function in sorted(told)[:8]:
         steps = json.loads(text_of(run("path", "--json", "--go", str(go), path)))["path"]
         of_path = {step.get("function", "") for step in steps if step.get("go") == go}

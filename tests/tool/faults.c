@@ -294,6 +294,24 @@ static void collector(void) {
   join_all();
 }
 
+static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
+
+static NOINLINE void transfer(pthread_mutex_t *from, pthread_mutex_t *to) {
+  pthread_mutex_lock(from);
+  rest(20);
+  pthread_mutex_lock(to);
+}
+
+static void *forth(void *unused) { return transfer(&mutex, &other), unused; }
+static void *back(void *unused) { return transfer(&other, &mutex), unused; }
+
+static void deadlock(void) {
+  begin(forth);
+  begin(back);
+  rest(200);
+  _exit(0);
+}
+
 /* ---------------------------------------------------------------------------------------------------- healthy ---- */
 
 static void *short_locker(void *unused) {
@@ -343,6 +361,7 @@ static const struct {
   const char *name;
   void (*run)(void);
 } programs[] = {{"lock_recorded", lock},
+                {"deadlock_recorded", deadlock},
                 {"rwlock_recorded", rwlock},
                 {"leak_recorded", leak},
                 {"channel", channel},

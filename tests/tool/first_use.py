@@ -23,7 +23,7 @@ from made_trace import *  # noqa: E402, F403
 TOOL = os.path.abspath("build/examples/gotrace")
 SOME = "tests/traces/carried_over_generations"  # three generations, each of 100 us
 # What each command takes besides a file, and what it calls a result that is not text.
-COMMANDS = {"info": ([], None), "dump": ([], None), "diff": ([SOME], None), "path": (["--go", "1"], None),
+COMMANDS = {"info": ([], None), "dump": ([], None), "diff": ([SOME], None), "path": (["--go", "1"], None), "waits": ([], None),
             "view": ([], "a page"), "cut": (["--go", "1"], "a trace"), "profile": (["--sync"], "a profile"),
             "export": (["--perfetto"], "an export")}
 

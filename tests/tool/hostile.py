@@ -152,6 +152,8 @@ def check_texts(tool, directory):
         check_text("path", run(tool, "path", "--task", "1", path)[0], ["main ", "function "])
         check_text("path --folded", run(tool, "path", "--task", "1", "--folded", path)[0], ["main "])
         check_json("path --json", run(tool, "path", "--task", "1", "--json", path)[0], ["main", "function"], lines=False)
+        check_text("waits", run(tool, "waits", "--to", "3us", path)[0], [])
+        check_json("waits --json", run(tool, "waits", "--to", "3us", "--json", path)[0], [], lines=False)
         check_text("profile --folded", run(tool, "profile", "--create", "--folded", path)[0], ["main ", "inner "])
         check_bytes("profile", run(tool, "profile", "--create", path)[0], ["main", "inner"])
         check_text("diff", run(tool, "diff", path, other)[0], ["main ", "region "])

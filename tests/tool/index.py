@@ -7,7 +7,9 @@ damaged, or is that of another trace, is refused with a line.
 DENSE is the tool with a moment in its indexes for each generation, however small the trace is.
 """
 import argparse
+import itertools
 import os
+import pty
 import random
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import tempfile
 
 import made_trace
 from made_trace import (GC_ACTIVE, GC_BEGIN, GO_BLOCK, GO_CREATE, GO_START, GO_STATUS, GO_UNBLOCK, LOG, NO_ID, PROC_STATUS,
-                        RUNNABLE, RUNNING, STW_BEGIN, STW_END, TASK_BEGIN, TASK_END, Generations, Trace)
+                        REGION_BEGIN, REGION_END, RUNNABLE, RUNNING, STW_BEGIN, STW_END, TASK_BEGIN, TASK_END, Generations, Trace)
 
 
 def run(tool, *words):
@@ -23,9 +25,28 @@ def run(tool, *words):
     return done.returncode, done.stdout, done.stderr
 
 
+TABLES = "TABLES"  # stands for a new directory
+
+
+def outcome(tool, *words):
+    """The same, and the tables that it writes."""
+    if TABLES not in words:
+        return run(tool, *words)
+    with tempfile.TemporaryDirectory() as directory:
+        made = os.path.join(directory, "tables")
+        done = run(tool, *(made if word == TABLES else word for word in words))
+        files = {name: open(os.path.join(made, name), "rb").read() for name in os.listdir(made)} if os.path.exists(made) else {}
+        return done + (files,)
+
+
 def check(condition, *words):
     if not condition:
         sys.exit(" ".join(str(word) for word in words))
+
+
+# One command of each kind that takes --index.
+EACH = (["info"], ["cut"], ["profile", "--sync", "--folded"], ["path", "--go", "1"], ["view", "--data"], ["export", "--perfetto"],
+        ["export", "--chrome"], ["export", "--tables", TABLES])
 
 
 def random_command(dice):
@@ -36,9 +57,14 @@ def random_command(dice):
         ["profile", kind],
         ["export", "--perfetto"],
         ["export", "--chrome"],
+        ["export", "--tables", TABLES],
+        ["cut"],
         ["path", "--go", str(dice.randrange(60))],
-        ["path", "--task", dice.choice(("work", "request", "task", "other")), "--json"],
+        ["path", "--task", dice.choice(("work", "request", "task", "other", "task 1")), "--json"],
         ["view", "--data"],
+        ["view", "--lengths", "%d-%d" % (dice.randrange(10 ** 6), dice.randrange(10 ** 10))],
+        ["info", *dice.choice(((), ("--json",), ("--json", "--details"), ("--csv",)))],
+        ["info", "--json", "--details"],
     ))
 
 
@@ -68,22 +94,27 @@ def compare(tool, dice, trace, index, parts):
         found = run(tool, "dump", *part, "--index", index, bare)
         check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
         part = random_command(dice) + [word for word in part if word != "--json"]
-        wanted = run(tool, *part, bare)
-        found = run(tool, *part, "--index", index, bare)
+        if part[0] != "cut" and dice.randrange(5) == 0:
+            part.append("--lenient")
+        wanted = outcome(tool, *part, bare)
+        found = outcome(tool, *part, "--index", index, bare)
         check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
     return True
 
 
 def refuse(tool, dice, trace, index):
-    """Damage is found, and does not change what is printed."""
+    """Damage in the head or in the last moment, with which the part begins, is found, and does not change what is printed."""
     good = open(index, "rb").read()
-    part = ["dump", "--from", "1", "--index", index, trace]
+    moments = Index(good)
+    part = ["dump", "--from", str(moments.moments[-1].time + 1), "--index", index, trace]
     wanted = run(tool, *part)
     check(wanted[2] == b"", trace, "said", wanted[2])
+    last = len(good) - moments.moments[-1].size  # other moments are not read
     for _ in range(20):
         data = bytearray(good)
         if dice.randrange(3):
-            data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+            at = dice.choice((dice.randrange(moments.begin), dice.randrange(last, len(good))))
+            data[at] ^= 1 << dice.randrange(8)
         else:
             del data[dice.randrange(len(data)):]
         open(index, "wb").write(data)
@@ -102,7 +133,7 @@ def skips(tool, directory):
     for generation in range(40):
         t, start = Trace(), generation * 1000000
         t.event(1, start, PROC_STATUS, 0, 1)
-        t.event(1, start + 1, GO_STATUS, 7, 1, RUNNING)
+        t.event(1, start + 1, GO_STATUS, 1, 1, RUNNING)
         for i in range(800):
             t.event(1, start + 100 + 1000 * i, LOG, 0, t.string("number %d" % i), t.string("of generation %d" % generation), 0)
         made.append(t)
@@ -110,36 +141,112 @@ def skips(tool, directory):
     data = bytearray(made.data())
     open(path, "wb").write(data)
     check(run(tool, "index", "--index", index, path)[0] == 0, "a made trace has no index")
-    part = ["dump", "--from", "35ms", path]
-    wanted = run(tool, *part)
-    check(wanted[1].count(b"of generation 3") > 3000 and not wanted[2], "a part of a made trace:", wanted[2])
+    parts = [[*command, "--from", "35ms", path] for command in [["dump"], *EACH]]
+    wanted = [outcome(tool, *part) for part in parts]
+    check(wanted[0][1].count(b"of generation 3") > 3000, "a part of a made trace:", wanted[0][2])
     at = len(data) // 4
     check(65536 < at < len(data) - 65536, "the made trace is too small:", len(data))
     data[at:at + 1000] = b"\xff" * 1000
     open(path, "wb").write(data)
-    check(run(tool, *part)[1] != wanted[1], "a broken trace is read without an index")
-    check(run(tool, *part, "--index", index) == wanted, "the beginning is read although there is an index")
+    beside = path + ".gtx"
+    for part, good in zip(parts, wanted):
+        check(good[0] == 0 and not good[2], *part, "fails:", good[2])
+        check(outcome(tool, *part)[0], *part, "is not read from its beginning without an index")
+        check(outcome(tool, *part, "--index", index) == good, *part, "reads the beginning although there is an index")
+        os.rename(index, beside)
+        check(outcome(tool, *part) == good, *part, "does not use the index beside the trace")
+        os.rename(beside, index)
+
+
+def advises(tool, index, dense, trace):
+    """Without an index, a line tells a person at a terminal of it, where the part begins late: in DENSE, anywhere."""
+    def shown(tool, *words):
+        ours, theirs = pty.openpty()
+        done = subprocess.run([tool, *words], stdout=subprocess.PIPE, stderr=theirs)
+        os.write(theirs, b"end")
+        said = b""
+        while not said.endswith(b"end"):
+            said += os.read(ours, 1000)
+        os.close(theirs)
+        os.close(ours)
+        return done.returncode, done.stdout, said[:-3]
+
+    for command, end in itertools.product((["dump"], *EACH), ((), ("--to", "260us"))):  # until then nothing happens
+        part = [*command, "--from", "250us", *end, trace]
+        if TABLES in part:
+            continue  # a set that is there is an error
+        good = run(dense, *part)
+        check(not good[2], *part, "says to a file:", good[2])
+        status, made, said = shown(dense, *part)
+        check((status, made) == good[:2], *part, "shows something else to a terminal")
+        check(said.count(b"gotrace index") == said.count(b"\n") == 1, *part, "does not tell of an index:", said)
+        check(shown(dense, *part, "--index", index) == (*good[:2], b""), *part, "tells of an index although there is one")
+        check(shown(tool, *part) == (*good[:2], b""), *part, "tells of an index where little is read")
+        check(command == ["cut"] or shown(dense, *command, trace)[2] == b"", *command, "tells of an index without a part")
 
 
 def forge(tool, dice, trace, index):
-    """An index that is damaged before it gets its hash is refused, or gives something wrong, but no crash."""
+    """An index that is damaged before it gets its hashes is refused, or gives something wrong, but no crash."""
     good = open(index, "rb").read()
-    for size in range(10, 0, -1):  # of the hash, in base 128
-        if made_trace.number(stable_hash(good[:-size])) == good[-size:]:
-            break
-    else:
-        sys.exit("the hash of an index is not found")
-    head = good.index(b"\n") + 20
-    for _ in range(100):
-        data = bytearray(good[:-size])
+    check(Index(good).data() == good, "an index is not understood")
+    for _ in range(200):
+        forged = Index(good)
         for _ in range(dice.choice((1, 1, 2, 5))):
-            data[dice.randrange(head, len(data))] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
+            of = dice.choice((dice.choice(forged.moments).contents,) * 6 + (forged.numbers, forged.facts))
+            of[dice.randrange(len(of))] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
         with open(index, "wb") as file:
-            file.write(data + made_trace.number(stable_hash(data)))
-        status, _, said = run(tool, *random_command(dice), "--from", str(dice.randrange(1, 400000)), "--index", index, trace)
+            file.write(forged.data())
+        status, _, said = outcome(tool, *random_command(dice), "--from", str(dice.randrange(1, 400000)), "--index", index, trace)[:3]
         check(status in (0, 1) and b"Sanitizer" not in said and b"runtime error" not in said, "a forged index: status", status, said)
     with open(index, "wb") as file:
         file.write(good)
+
+
+class Moment:
+    def __init__(self, time, sizes):
+        self.time, self.sizes, self.size = time, sizes, sum(sizes)
+
+
+class Index:
+    """An index in parts: see index.h. `begin`: where the contents of its moments begin. `numbers`: the head's first ones."""
+
+    def __init__(self, data):
+        self.line = data[:data.index(b"\n") + 1]
+        self.at, self.all = len(self.line), data
+        size, self.hash = self.take(), self.take()
+        self.begin = self.at + size
+        self.numbers = [self.take() for _ in range(3)]
+        self.moments = []
+        for _ in range(self.take()):
+            self.moments.append(Moment(self.take(), [self.take() for _ in range(CONTENTS)]))
+            self.take()
+        self.facts = bytearray(data[self.at:self.begin])
+        self.at = self.begin
+        for moment in self.moments:
+            moment.contents = bytearray(data[self.at:self.at + moment.size])
+            self.at += moment.size
+
+    def take(self):
+        value = shift = 0
+        while True:
+            byte = self.all[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def data(self):
+        number = made_trace.number
+        head = b"".join(map(number, [*self.numbers, len(self.moments)]))
+        for m in self.moments:
+            head += b"".join(map(number, [m.time, *m.sizes, stable_hash(m.contents)]))
+        head += self.facts
+        contents = b"".join(bytes(m.contents) for m in self.moments)
+        return self.line + number(len(head)) + number(stable_hash(head)) + head + contents
+
+
+CONTENTS = 4  # of a moment: see index_contents in index.h
 
 
 def stable_hash(data):
@@ -181,6 +288,38 @@ def carries_on():
     return made.data()
 
 
+def with_tasks(dice):
+    """A trace that mentions tasks at any time: before they begin, after they have ended once or twice, in regions, as parents; ids
+    are used again."""
+    made = Generations()
+    regions, begun = {1: [], 3: []}, set()
+    for generation in range(8):
+        t, start = Trace(), generation * 50000
+        stack = {1: t.stack("main.main"), 3: t.stack("main.worker")}
+        for thread in (1, 3):
+            t.event(thread, start, PROC_STATUS, thread, 1)
+            t.event(thread, start + 1, GO_STATUS, thread, thread, RUNNING)
+        for time in range(start + 1000, start + 40000, 1500):
+            thread, task = dice.choice((1, 3)), dice.randrange(1, 12)
+            kind = dice.choice((TASK_BEGIN, TASK_BEGIN, TASK_END, TASK_END, LOG, REGION_BEGIN, REGION_END))
+            if kind == TASK_BEGIN and task not in begun:
+                begun.add(task)
+                t.event(thread, time, kind, task, dice.choice((NO_ID, 3)), t.string("task %d" % dice.randrange(3)), stack[thread])
+            elif kind == TASK_END:
+                begun.discard(task)
+                t.event(thread, time, kind, task, stack[thread])
+            elif kind == LOG:
+                t.event(thread, time, kind, task, t.string("key"), t.string("value"), stack[thread])
+            elif kind == REGION_BEGIN and len(regions[thread]) < 3:
+                regions[thread].append((task, "region %d" % dice.randrange(3)))
+                t.event(thread, time, kind, task, t.string(regions[thread][-1][1]), stack[thread])
+            elif kind == REGION_END and regions[thread]:
+                task, name = regions[thread].pop()
+                t.event(thread, time, kind, task, t.string(name), stack[thread])
+        made.append(t)
+    return made.data()
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("-n", type=int, default=5)
@@ -197,13 +336,20 @@ def main():
         with open(made, "wb") as file:
             file.write(carries_on())
         check(run(given.tool, "check", made)[0] == 0, "a made trace is not valid:", run(given.tool, "check", made))
-        for trace in given.traces + [made] * 10 if given.dense else ():
+        tasks = [os.path.join(directory, "tasks-%d" % i) for i in range(given.n)]
+        for trace in tasks:
+            with open(trace, "wb") as file:
+                file.write(with_tasks(dice))
+            check(run(given.tool, "check", trace)[0] == 0, "a made trace is not valid:", run(given.tool, "check", trace))
+        for trace in given.traces + [made] * 10 + tasks if given.dense else ():
             index = os.path.join(directory, "dense.gtx")
             if compare(given.dense, dice, trace, index, given.n):
                 os.remove(index)
         if given.dense:
-            run(given.dense, "index", made)
-            forge(given.dense, dice, made, made + ".gtx")
+            index = os.path.join(directory, "made.gtx")
+            run(given.dense, "index", "--index", index, made)
+            advises(given.tool, index, given.dense, made)
+            forge(given.dense, dice, made, index)
         for trace in given.traces:
             index = os.path.join(directory, "%d.gtx" % count)
             if not compare(given.tool, dice, trace, index, given.n):

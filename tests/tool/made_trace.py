@@ -3,6 +3,7 @@
     tests/tool/made_trace.py DIRECTORY       writes the traces of this file there
 """
 import collections
+import random
 import re
 import sys
 
@@ -486,6 +487,47 @@ def service():
         t.event(4, begin + 10 * ms - 10, STW_END)
     run(14, 2000 * ms + 10000, 2000 * ms + 30000)
     return t
+
+
+def late_request():
+    """Goroutine 1 serves 20 requests, tasks 1 to 20, one after another with sleeps of 100 us between them. Each runs for 1 ms, in its
+    region "render". Before that the twelfth sleeps for 60 ms in its region "fetch"."""
+    t, main = running_main()
+    sleep, fetch, request, ms, now, sequence = t.string("sleep"), t.stack("main.fetch", "main.main"), t.string("request"), 10 ** 6, 1000, 0
+
+    def rest(length, stack):
+        nonlocal now, sequence
+        t.event(1, now, GO_BLOCK, sleep, stack)
+        t.event(1, now + length - 10, GO_UNBLOCK, 1, sequence + 1, 0)
+        t.event(1, now + length, GO_START, 1, sequence + 2)
+        now, sequence = now + length, sequence + 2
+
+    for task in range(1, 21):
+        t.event(1, now, TASK_BEGIN, task, NO_ID, request, main)
+        if task == 12:
+            t.event(1, now + 10, REGION_BEGIN, task, t.string("fetch"), main)
+            now += 20
+            rest(60 * ms, fetch)
+            t.event(1, now + 10, REGION_END, task, t.string("fetch"), main)
+        t.event(1, now + 20, REGION_BEGIN, task, t.string("render"), main)
+        t.event(1, now + ms - 10, REGION_END, task, t.string("render"), main)
+        t.event(1, now + ms, TASK_END, task, main)
+        now += ms + 10
+        rest(ms // 10, main)
+    return t
+
+
+def many_messages(generations=12, messages=2000, alike=False):
+    """A trace that hardly shrinks, unless its messages are alike: generations of a millisecond, each with so many random ones."""
+    made, random_text = Generations(), random.Random(1)
+    for number in range(generations):
+        t, at = Trace(), 1000000 * number
+        t.event(1, at, PROC_STATUS, 0, 1)
+        t.event(1, at + 1, GO_STATUS, 1, 1, RUNNING)
+        for i in range(messages):
+            t.event(1, at + 800000 // messages * (i + 1), LOG, 0, t.string("message"), t.string("%0200x" % (i if alike else random_text.getrandbits(800))), t.stack("main.main"))
+        made.append(t)
+    return made
 
 
 def collecting():

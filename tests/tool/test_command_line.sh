@@ -91,7 +91,7 @@ says $'gotrace: --json takes no value\nsee gotrace help dump' dump --json=yes x
 says $'gotrace: convert takes one FILE\nsee gotrace help convert' convert --to 1.23 x y
 
 # Completion.
-last=c && completes '' check cut convert
+last=c && completes '' ctl check cut convert
 last=i && completes help info index
 last=--p && completes cut --proc --partial
 last=--p && completes export --perfetto --proc --partial

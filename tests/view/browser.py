@@ -73,9 +73,9 @@ class Browser:
         while height != (height := self.run("return gotrace.app.painter.height")):  # the findings' bar takes its room
             self.frame()
 
-    def drop(self, *files, shift=False):
-        """Drops files, of which name and contents are given, on the page."""
-        self.run("""
+    def drop(self, *files, shift=False, first=""):
+        """Drops files, of which name and contents are given, on the page, right after a script."""
+        self.run(first + """
           const files = new DataTransfer();
           for (const [name, data] of arguments[0]) files.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name));
           document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true, shiftKey: arguments[1]}));""",

@@ -5,7 +5,7 @@
 
 check.py tests the keys on traces of all kinds. Here: the wheel scrolls, and zooms with Ctrl, strongly; one finger moves
 the picture, two fingers zoom it; a measured time snaps to the edges of slices and is read out while it is dragged; M
-marks times; F fits; the browser's back leads to the place before.
+marks times; F fits; the browser's back leads to the place before; an address that is changed is read.
 """
 
 import os
@@ -208,6 +208,17 @@ def check_back(b):
     b.wait_for("gotrace.app.view.selected")
 
 
+def check_address(b):
+    """An address that was changed is read, and not overwritten by the place that was to be written at that moment."""
+    reset(b)
+    x, y, _ = b.run(EDGE)
+    b.mouse((x - 10, y), "down", "up")
+    b.wait_for("gotrace.app.view.selected && location.hash === gotrace.app.fragment() && location.hash.includes('s=')")
+    b.run("location.hash = location.hash.replace(/&s=[^&]*/, ''); gotrace.app.writeFragment()")
+    b.wait_for("!gotrace.app.view.selected && !location.hash.includes('s=')", 20)
+    reset(b)
+
+
 def check_ends(b):
     """A time that is selected has its ends in the trace; one whose drag is broken off is not kept; a list keeps its keys;
     places of another trace in the browser's history are left alone."""
@@ -245,7 +256,7 @@ def main():
     with browser.page_of(made_trace.in_turn(), "in_turn.trace") as page:
         for kind in browsers:
             # The places of the browser's history are counted, so there are no others before.
-            for checks in (check_wheel, check_touch, check_measuring, check_marked_times, check_fit, check_ends), (check_back,):
+            for checks in (check_wheel, check_touch, check_measuring, check_marked_times, check_fit, check_address, check_ends), (check_back,):
                 with browser.session(kind) as b:
                     b.open_page(page)
                     for check in checks:

@@ -22,6 +22,7 @@ import browser  # noqa: E402
 from made_trace import *  # noqa: E402, F403
 
 LIMIT = 2500000
+MOST_LENGTHS = 1000  # of which each is known
 dice = random.Random(1)
 
 
@@ -108,7 +109,7 @@ CASES = [(requests, {"gos", "tasks", "marks", "names", "texts"}), (threads, {"pl
 def build(tool):
     stb = ["-isystem", "/usr/include/stb"] if os.path.isdir("/usr/include/stb") else []
     sources = [os.path.join(at, name) for at, _, names in os.walk("examples/gotrace") if "preload" not in at for name in names if name.endswith(".c")]
-    subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O0", "-w", "-I.", *stb, "-DHAVE_ZLIB", "-DPAGE_SIZE=%d" % LIMIT, "-o", tool, *sources,
+    subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O0", "-w", "-I.", *stb, "-DHAVE_ZLIB", "-DPAGE_SIZE=%d" % LIMIT, "-DMOST_LENGTHS=%d" % MOST_LENGTHS, "-o", tool, *sources,
                     "-pthread", "-lz", "-ldl"], check=True)
 
 
@@ -120,6 +121,47 @@ def make(tool, page, trace):
     with open(page, "rb") as file:
         data = file.read()
     return len(data), json.loads(zlib.decompress(base64.b64decode(re.search(rb' id="contents0">([^<]*)<', data)[1])))
+
+
+def growing(count=5000):
+    """Regions of 1000, 1001, ... nanoseconds, one every 10 us, after one of which the trace has only the end."""
+    t, main = running_main()
+    t.event(1, 500, REGION_END, 0, t.string("early"), main)
+    for i in range(count):
+        t.event(1, 10000 * (i + 1), REGION_BEGIN, 0, t.string("grows"), main)
+        t.event(1, 10000 * (i + 1) + 1000 + i, REGION_END, 0, t.string("grows"), main)
+    return t
+
+
+def lengths(tool, path, begin, end):
+    """By kind and name. Each count is that of its buckets."""
+    found = json.loads(subprocess.run([tool, "view", "--lengths", "%d-%d" % (begin, end), path], check=True, stdout=subprocess.PIPE).stdout)
+    assert all(of["count"] == sum(count for _, count in of["buckets"]) for of in found), found
+    return {(of["kind"], of["name"]): of for of in found}
+
+
+def check_lengths(tool, directory):
+    """Counts are exact, of many lengths too, and whether a page has room for them or not; medians and tails then within 0.4 %."""
+    path = os.path.join(directory, "lengths.trace")
+    with open(path, "wb") as file:
+        file.write(growing().data())
+    for first, count in (0, 5000), (1200, 900), (4999, 1):
+        all_of = lengths(tool, path, 10000 * (first + 1), 10000 * (first + count) + 1)
+        assert set(all_of) == {("region", "grows")}, all_of
+        grows = all_of["region", "grows"]
+        assert grows["count"] == count and grows["longest"] == 999 + first + count and grows["exact"] == (count < MOST_LENGTHS), grows
+        assert grows["total"] == sum(1000 + i for i in range(first, first + count)), grows
+        for percent in 50, 90, 99:
+            true = 1000 + first + -(-count * percent // 100) - 1
+            assert abs(grows["p%d" % percent] - true) <= (0 if grows["exact"] else 0.004 * true), (percent, true, grows)
+        for bucket, number in grows["buckets"]:
+            low, high = (2 ** (at // 4 - 1) * (at % 4 + 4) for at in (bucket, bucket + 1))
+            assert number == sum(low <= 1000 + i < high for i in range(first, first + count)), (bucket, number)
+    with open(path, "wb") as file:
+        file.write(requests().data())
+    all_of = lengths(tool, path, 0, 10 ** 12)
+    assert all_of["state", 0]["count"] == 20001 and all_of["state", 1]["count"] == 20000, (all_of["state", 0], all_of["state", 1])
+    assert sum(of["count"] for (kind, _), of in all_of.items() if kind == "task") == 20000
 
 
 def look(pages):
@@ -159,6 +201,7 @@ def main():
                 assert lost["gos"] == 20001 - share(200000) and rows[::7].count(2) == share(200000), lost
             if name == "threads":
                 assert lost["places"] == 20000 - share(50000) and sum(kind < 2 for kind in rows[::7]) == share(50000), lost
+        check_lengths(tool, directory)
         if browser.all_there():
             look(pages)
     print("%d cases" % len(CASES))

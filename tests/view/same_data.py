@@ -3,7 +3,7 @@
 
     tests/view/same_data.py [-n COPIES] TRACE...
 
-For each trace, whole and broken in COPIES ways, the data of gotrace view, and what info, path, check and dump print.
+For each trace, whole and broken in COPIES ways, the data of gotrace view, how long what begins in a time lasts, and what info, path, check and dump print.
 """
 
 import collections
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 TOOL, WASM = "build/examples/gotrace", "build/wasm/view.wasm"
-COMMANDS = (["view", "--data", "-o", "-"], ["view", "--data", "-o", "-", "--from", "1ms", "--partial", "--lenient"], ["info", "--json"], ["info"],
+COMMANDS = (["view", "--lengths", "1000-1000000000"], ["view", "--data", "-o", "-"], ["view", "--data", "-o", "-", "--from", "1ms", "--partial", "--lenient"], ["info", "--json"], ["info"],
             ["path", "--go", "1"], ["check"], ["dump", "--partial"])
 
 

@@ -18,7 +18,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
+import made_trace  # noqa: E402
 import serve  # noqa: E402
 from browser import read, tool  # noqa: E402
 
@@ -151,6 +153,7 @@ def check_findings(b, path):
     finding = json.loads(tool("info", "--json", path("task.trace"))[0])["findings"][0]
     first, *lines = b.run("return [...document.querySelectorAll('#findings p, #findings li')].map((e) => e.textContent)")
     assert first.startswith("Each trace is shown from its own beginning, since task.trace has no wall clock"), first
+    assert b.run("return document.body.innerText.split('own beginning').length") == 2
     place = lines.index(finding["text"] + " · task.trace · critical path")
     assert all(line.endswith(" · b.trace") for line in lines if line != lines[place]), lines
     b.run("document.querySelectorAll('#findings li')[arguments[0]].querySelector('button').click()", place)
@@ -161,6 +164,44 @@ def check_findings(b, path):
     b.run("document.querySelectorAll('#findings li')[arguments[0]].querySelectorAll('button')[1].click()", place)
     b.wait_for("(document.querySelector('#panel pre')?.textContent.length || 0) > 100")
     assert b.run("return document.querySelector('#panel pre').textContent") == tool(*words, path("task.trace"))[0]
+
+
+def check_while_reading(b, path):
+    """Traces that are dropped with Shift while others are read are shown beside them; those that are dropped without take their place."""
+    gate = """const open = new Promise((done) => { window.release = done; }), {postMessage} = Worker.prototype;
+      Worker.prototype.postMessage = function (...of) { open.then(() => postMessage.apply(this, of)); };"""
+    for shift, want in (True, ("a.trace", "b.trace")), (False, ("b.trace",)):
+        b.open("file://" + PAGE)
+        b.wait_for("!document.getElementById('start').hidden")
+        b.run(gate)
+        b.drop(("a.trace", read(path("a.trace"))))
+        b.drop(("b.trace", read(path("b.trace"))), shift=shift)
+        b.run("window.release()")
+        shown(b, *want)
+        assert said(b).count("clock") == 0
+
+
+def check_steps(b, path):
+    """A step of a task leads to the task's trace, also where another trace has the same at the same time."""
+    trace = read(path("task.trace"))
+    b.drop(("task.trace", trace), ("task.trace", trace))
+    shown(b, "task.trace", "task.trace (2)")
+    for number in 1, 0:
+        b.run("const {app} = gotrace, {model} = app, task = model.tasks.find((t) => t.id === 12 && model.fileOf(t.row).number === arguments[0]); return app.goTo(task.row, (task.begin + task.end) / 2)", number)
+        b.wait_for("document.querySelectorAll('#panel .steps li').length > 2")
+        b.run("document.querySelectorAll('#panel .steps button')[2].click()")
+        b.wait_for("gotrace.app.model.rows[gotrace.app.view.selected.row].kind === 2")
+        assert b.run("return gotrace.app.model.fileOf(gotrace.app.view.selected.row).number") == number
+
+
+def check_names(b):
+    """No two traces have the same title, and no name can change the direction of what follows it."""
+    titles = """const [file] = gotrace.app.data.files, data = new gotrace.app.data.constructor(arguments[0].map((name) => ({...file, name})));
+      return data.files.map((f) => f.title);"""
+    assert b.run(titles, ["a", "a", "a (2)", "a"]) == ["a", "a (2)", "a (2) (2)", "a (3)"]
+    assert b.run(titles, ["a (2)", "a", "a", "b\u202etxt"]) == ["a (2)", "a", "a (3)", "b?txt"]
+    b.drop(("b\u202etxt", b"no trace"))
+    b.wait_for("document.querySelector('#findings p')?.textContent.startsWith('b?txt: ')")
 
 
 def check_opening(b, path, alone):
@@ -180,16 +221,24 @@ def check_opening(b, path, alone):
     shown(b, "a.trace", "b.trace")
     check_same(b, alone, ("a.trace", "b.trace"))
     assert b.run("return window.reads") == ["b.trace"], b.run("return window.reads")
+    b.run("""window.told = [];
+      new MutationObserver(() => window.told.push(document.getElementById("opening").textContent)).observe(document.getElementById("opening"), {childList: true});""")
     b.choose("#file", path("none.trace") + "\n" + path("b.trace"))
     shown(b, "b.trace")
+    assert b.run("return window.told.at(-1)").startswith("Reading 2 traces: 100 %"), b.run("return window.told")
     told = tool("view", "-o", os.devnull, path("none.trace"), status=1)[1].replace("gotrace: %s: " % path("none.trace"), "").strip()
     assert b.run("return document.querySelector('#findings p').textContent") == "none.trace: " + told, (said(b), told)
     b.run("document.getElementById('add').click()")
     b.choose("#file", path("none.trace"))
     b.wait_for("document.getElementById('start').hidden")
     shown(b, "b.trace")
+    # What was shown before may still be drawn; it stays as it was.
+    placed = "return window.old.data.files.map((f) => [f.name, f.title, f.number, f.time, f.firstRow])"
+    b.run("window.old = gotrace.app")
+    before = b.run(placed)
     b.drop(("a.trace", read(path("a.trace"))), shift=True)
     shown(b, "a.trace", "b.trace")
+    assert b.run(placed) == before and b.run("return gotrace.app.data.files.find((f) => f.name === 'b.trace').time") > 0
     b.drop(("a.trace", read(path("a.trace"))), shift=True)
     shown(b, "a.trace", "a.trace (2)", "b.trace")
     # They are read at once where there are processors.
@@ -208,13 +257,18 @@ def check_pages(path):
     out = path("refused.html")
     assert "FILE" in tool("view", "--pictures", "-o", out, path("a.trace"), path("b.trace"), status=2)[1]
     assert "FILE" in tool("view", "--data", "-o", out, path("a.trace"), path("b.trace"), status=2)[1]
+    assert "FILE" in tool("view", "--lengths", "0-1", path("a.trace"), path("b.trace"), status=2)[1]
+    for wrong in "5", "-1-2", "1-2x", "1s-2s", "99999999999999999999-1":
+        assert "invalid value '%s' for --lengths" % wrong in tool("view", "--lengths", wrong, path("a.trace"), status=2)[1]
     assert path("none.trace") in tool("view", "-o", out, path("a.trace"), path("none.trace"), status=1)[1]
     assert not os.path.exists(out)
-    subprocess.run(["build/examples/scheduler", "-o", path("large.trace"), "-f", "1.25", "-j", "4", "examples", "tests", "examples", "tests"], check=True, stdout=subprocess.DEVNULL)
+    with open(path("large.trace"), "wb") as file:
+        file.write(made_trace.many_messages().data())
     tool("view", "-o", path("large.html"), path("large.trace"))
     page, least = os.path.getsize(path("large.html")), 2 << 20
-    if page > least:  # with little more room than it needs
-        assert tool("view", "--size", str(page + (1 << 20)), "-o", out, path("a.trace"), path("large.trace"))[1] == ""
+    assert page > least
+    # With little more room than it needs, while half of the room would not be enough.
+    assert tool("view", "--size", str(page + (1 << 20)), "-o", out, path("a.trace"), path("large.trace"))[1] == ""
 
 
 def main():
@@ -224,11 +278,11 @@ def main():
     browsers = browser.needed()
     with tempfile.TemporaryDirectory() as directory:
         path = lambda name: os.path.join(directory, name)  # noqa: E731
-        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O1", "-w", "-I.", "-isystem", "/usr/include/stb", "-pthread", "-o", path("faults"), "tests/tool/faults.c"], check=True)
         for name in "a", "b":
             subprocess.run(["build/examples/scheduler", "-o", path(name + ".trace"), "-f", "1.25", "examples"], check=True, stdout=subprocess.DEVNULL)
             tool("view", "-o", path(name + ".html"), path(name + ".trace"))
-        subprocess.run([path("faults"), "task", path("task.trace")], check=True)
+        with open(path("task.trace"), "wb") as file:
+            file.write(made_trace.late_request().data())
         check_pages(path)
         tool("view", "-o", path("both.html"), path("b.trace"), path("a.trace"))
         for kind in browsers:
@@ -247,6 +301,9 @@ def main():
                 check_words(b)
                 check_stopped(b)
                 check_findings(b, path)
+                check_while_reading(b, path)
+                check_names(b)
+                check_steps(b, path)
                 check_opening(b, path, alone)
                 b.open(server.address)
                 shown(b, "a.trace", "b.trace")

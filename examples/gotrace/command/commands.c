@@ -152,6 +152,10 @@ const option options[] = {
      NULL, set_bytes, SETTING(size), 0},
     {"--data", "not the page, but what its reader makes of the trace: slices, then tables as JSON; for tests", NULL,
      set_flag, SETTING(data), 0},
+    {"--lengths FROM-TO",
+     "not the page, but how long what begins between these two times lasts, by state, task and region, as JSON; in "
+     "nanoseconds; for the page",
+     NULL, set_text, SETTING(lengths), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -183,7 +187,8 @@ const option options[] = {
     {"-o FILE", "write the trace to FILE instead of COMMAND.PID.trace; %p stands for the process id", NULL, set_text,
      SETTING(output), 0},
 #if !IN_BROWSER
-    {"--format FORMAT", "the format of the trace, default 1.23", FORMATS, set_format, SETTING(format), 0},
+    {"--format FORMAT", "the format of the trace, default 1.23, with --children 1.25, which has the wall clock",
+     FORMATS, set_format, SETTING(format), 0},
 #endif
     {"--stacks KIND",
      "unwind: complete (default), except on other processors than x86-64 and arm64 some microseconds each; call-site: "
@@ -191,8 +196,10 @@ const option options[] = {
      "unwind call-site frame-pointers none", set_choice, SETTING(stacks), 0},
     {"--flight SECONDS", "keep only the last SECONDS in memory, 48 MiB at most; written at the end and on SIGUSR2",
      NULL, set_number, SETTING(flight), 1000},
-    {"--children", "also trace the processes that the program starts, each to a file of its own", NULL, set_flag,
-     SETTING(children), 0},
+    {"--children",
+     "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
+     "one time axis",
+     NULL, set_flag, SETTING(children), 0},
     {"--outside",
      "write the trace from here, out of memory that the program shares: nothing is lost if it is killed; not of its "
      "children, nor of a program that it executes",
@@ -223,7 +230,8 @@ const command commands[] = {
      .help =
          "Runs COMMAND with a library preloaded that writes its trace, to COMMAND.PID.trace: threads with their "
          "creators; locks, condition variables, semaphores, barriers, joins; sleeps; poll, select and epoll; network "
-         "and pipes; system calls. A wait shows which thread of the program ended it. The program's output, exit "
+         "and pipes; system calls. A wait shows which thread of the program ended it, and a wait for a mutex also who "
+         "had it, and where that thread took it. The program's output, exit "
          "status and signals are "
          "unchanged. Afterwards a summary is printed on standard error.\n\n"
          "  gotrace record xz -T2 -k file\n"
@@ -257,6 +265,21 @@ const command commands[] = {
      .files = MANY,
      .program = true,
      .run_all = command_record},
+    {.name = "ctl",
+     .arguments = "PID waits|snapshot|stats [-o OUT]",
+     .summary = "asks about a program that is recorded now",
+     .help =
+         "PID is the process id of a program that gotrace record --outside records. The program goes on meanwhile; its "
+         "recorder answers, also if the program hangs. Only the same user and root may ask.\n\n"
+         "waits: what each thread does or waits for, for how long and where; which thread has a mutex, and where that "
+         "took it; a deadlock first. As gotrace waits of the trace.\n\n"
+         "snapshot: the trace so far, to OUT.\n\n"
+         "stats: numbers of events and threads, memory, what has been lost.\n\n"
+         "  gotrace record --outside server &\n"
+         "  gotrace ctl $(pidof server) waits",
+     .options = "-o OUT,--json",
+     .files = MANY,
+     .run_all = command_ctl},
 #endif
     {.name = "info",
      .arguments = "[OPTIONS] FILE...",
@@ -291,7 +314,7 @@ const command commands[] = {
          "  gotrace info --from 1.5s --to 2s --function http app.trace\n"
          "  gotrace info --json app.trace | jq '.functions[0]'\n\n"
          "--json prints one object for each file; its fields are described in examples/gotrace/report/tables.h.",
-     .options = PART "," FILTER ",--brief,--histogram,--json,--csv,--details,--lenient,--jobs N",
+     .options = PART "," FILTER ",--index INDEX,--brief,--histogram,--json,--csv,--details,--lenient,--jobs N",
      .files = MANY,
      .run = command_info},
     {.name = "diff",
@@ -334,10 +357,13 @@ const command commands[] = {
      .summary = "lets --from begin in the middle of a large trace",
      .help =
          "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, dump, profile, path, view, and export --perfetto and --chrome then begin at the "
-         "last of them before TIME, and show the same as without an index. They read the whole beginning all the "
-         "same if a filter or --lenient is given, if path has a task's number, and, except for dump, if "
-         "gotrace record wrote the trace or a task in it ends twice. The other commands always do.\n\n"
+         "its size. With --from TIME, all commands then begin at the last of them before TIME, and show the same as "
+         "without an index. They read the whole beginning all the same with a filter, which has to meet all that goes "
+         "before: whether it selects a task, region or counter depends on where that began; and with a number as "
+         "path's "
+         "TASK, which is an id if any task before had it. Where more than 64 MB are read only for what they tell of a "
+         "part, and standard error is a terminal, a line there says that an index "
+         "would help.\n\n"
          "If the trace's size, its first or its last 64 KiB change afterwards, the index is refused. A change in "
          "between is not noticed: then make the index anew.\n\n"
          "  gotrace index app.trace\n"
@@ -362,7 +388,7 @@ const command commands[] = {
          "the part. If no kept goroutine runs when a collection ends, a goroutine is added that ends it.\n\n"
          "Not kept are the starts of tasks and regions before the part, and a stopped world that began before it.",
      .result = "a trace",
-     .options = PART "," FILTER ",-o OUT,--partial",
+     .options = PART "," FILTER ",--index INDEX,-o OUT,--partial",
      .needs = PART "," FILTER,
      .run = command_convert},
     {.name = "convert",
@@ -463,6 +489,18 @@ const command commands[] = {
      .options = "--task TASK,--go ID,--no-return,--json,--folded,-o OUT," PART ",--index INDEX,--partial,--lenient",
      .needs = "--task TASK,--go ID",
      .run = command_path},
+    {.name = "waits",
+     .arguments = "[--to TIME] FILE",
+     .summary = "what each goroutine does at the end, or at a moment",
+     .help =
+         "Prints what each goroutine does at the end of the trace, or at the moment of --to: for how long it has done "
+         "it, in which function of the program, and, of a lock in a trace of gotrace record, which thread has it and "
+         "where that took it. Goroutines that do the same are one line, that of the first. A deadlock comes first: "
+         "goroutines each of which waits for a lock that the next one has.\n\n"
+         "  gotrace waits server.trace\n"
+         "  gotrace waits --to 3.466s server.trace",
+     .options = PART ",--json,-o OUT,--partial,--lenient",
+     .run = command_waits},
     {.name = "view",
      .arguments = "[-o OUT|--open] FILE...",
      .summary = "a page that shows it, for any browser",
@@ -482,9 +520,10 @@ const command commands[] = {
          "help --page prints, gotrace-view.html, opens any trace with all details, also one compressed by gzip: drop "
          "it there.\n\n"
          "Several traces, such as a program's and those of the processes that it started, are below each other on one "
-         "time axis: that of the wall clock if all have it (from Go 1.25 on; gotrace record --format 1.25), unless "
-         "they are too far "
-         "apart to be seen together; else each begins at 0, and the page says so. Each has a section. Lists and tables "
+         "time axis: that of the wall clock if all have it (from Go 1.25 on; gotrace record --children, or --format "
+         "1.25), "
+         "unless they are too far apart to be seen together; else each begins at 0, and the page says so. Each has a "
+         "section. Lists and tables "
          "say of which trace an item is, and two kinds of tasks or regions can be compared between traces. A part and "
          "a filter apply to each trace by itself.\n\n"
          "All tables have limits, and the page tells what came later: 200,000 goroutines have rows (the others appear "
@@ -499,8 +538,9 @@ const command commands[] = {
          "  gotrace view server.trace client.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options =
-         PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--partial,--lenient",
+     .options = PART
+     "," FILTER
+     ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--lengths FROM-TO,--partial,--lenient",
      .files = MANY,
      .run_all = command_view},
 #if !IN_BROWSER

@@ -80,7 +80,9 @@ int command_export(char **paths, int count, const settings *set);
 int command_profile(const char *path, const settings *set);
 int command_diff(char **paths, int count, const settings *set);
 int command_path(const char *path, const settings *set);
+int command_waits(const char *path, const settings *set);
 int command_record(char **words, int count, const settings *set); /* the program to run, and its arguments */
+int command_ctl(char **words, int count, const settings *set);    /* a process id, and what to ask */
 int command_symbolize(const char *path, const settings *set);
 int command_view(char **paths, int count, const settings *set);
 bool view_has_reader(void); /* whether the tool was built with it, so that view can serve a trace */

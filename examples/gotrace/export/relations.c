@@ -11,10 +11,8 @@
 #include <stdlib.h>
 
 typedef struct life {            /* of a goroutine; after its end, of the next one with its id */
-  int64_t start, creator;        /* unless it is older than the trace */
-  uint32_t stack;                /* where it was created */
   uint32_t reuse;                /* how many came before */
-  bool began, shown;             /* not older than the trace; it has a slice */
+  bool shown;                    /* it has a slice */
   int64_t times[GO_WAITING + 1]; /* by status */
 } life;
 
@@ -58,23 +56,18 @@ static int64_t number_of(relations *x, uint32_t stack) {
 
 /* ------------------------------------------------------------------------------------------ goroutines, slices ---- */
 
-/* A goroutine becomes known. In v1, so gotrace.h tells those that are older than the trace. */
-static void begin_life(relations *x, const op *o) {
-  const goroutine *creator = o->m ? o->m->g : NULL;
-  life *of = life_of(x, go_record(x->c.w, o->id));
-  if (world_go(x->c.w, o->id) || !creates(o->kind) || (!creator && o->time == x->c.base)) return;
-  of->began = true;
-  of->start = o->time;
-  of->creator = creator ? (int64_t)creator->id : GOTRACE_NO_ID;
-  of->stack = o->stack;
+/* Whether the trace shows how it was created. In v1, so gotrace.h tells those that are older than the trace. */
+static bool began(const relations *x, const goroutine *g) {
+  return g->is_new && !(g->maker == NOBODY && g->made == x->c.base);
 }
 
 static void put_goroutine(relations *x, const goroutine *g, const life *of, int64_t end, bool ended) {
+  const bool known = began(x, g);
   PUT_ROW(x->to, goroutines, .goroutine = (int64_t)g->id, .reuse = of->reuse, .function = pool_text_of(name_of(g)),
-          .creator = of->began ? of->creator : GOTRACE_NO_ID, .stack = number_of(x, of->stack),
-          .start_time = of->began ? since_first(x, of->start) : 0, .end_time = since_first(x, end), .began = of->began,
-          .ended = ended, .running = of->times[GO_RUNNING], .runnable = of->times[GO_RUNNABLE],
-          .syscall = of->times[GO_SYSCALL], .blocked = of->times[GO_WAITING]);
+          .creator = known && g->maker != NOBODY ? (int64_t)g->maker : GOTRACE_NO_ID,
+          .stack = number_of(x, known ? g->made_at : 0), .start_time = known ? since_first(x, g->made) : 0,
+          .end_time = since_first(x, end), .began = known, .ended = ended, .running = of->times[GO_RUNNING],
+          .runnable = of->times[GO_RUNNABLE], .syscall = of->times[GO_SYSCALL], .blocked = of->times[GO_WAITING]);
 }
 
 static void put_slice(relations *x, const stretch *part, life *of) {
@@ -112,7 +105,7 @@ static void end_region(relations *x, const op *o) {
   if (ends) {
     put_region(x, g, ends, g->regions->count - 1 - o->a[0], o->time, true, true);
   } else if (g && !o->a[0]) { /* it began before the trace */
-    if (life_of(x, g)->began) early.begin = life_of(x, g)->start;
+    if (began(x, g)) early.begin = g->made;
     put_region(x, g, &early, 0, o->time, false, true);
   }
 }
@@ -163,17 +156,12 @@ static void watch(void *context, const gotrace_event *e) {
 
 /* ---------------------------------------------------------------------------------------------------- consumer ---- */
 
-static void before(consumer *c, const op *o) {
-  if (appears(o->kind)) begin_life((relations *)c, o);
-}
-
 static void begin(consumer *c, int64_t time) { (void)c, (void)time; }
 
 static void take(consumer *c, const op *o) {
   relations *x = (relations *)c;
   const user_counter *counter;
   double value;
-  if (appears(o->kind)) begin_life(x, o);
   switch (o->kind) {
   case GOTRACE_V2_USER_REGION_END: end_region(x, o); break;
   case GOTRACE_V2_USER_TASK_END: end_task(x, o); break;
@@ -231,11 +219,10 @@ static void export_trace(relations *x, const char *path, const settings *set) {
   if (!part_open(&x->p, path, set)) fail("no tables were written");
   filter_open(&x->events, set);
   x->c.begin = begin;
-  x->c.before = before;
   x->c.take = take;
   x->c.end = finish;
   x->c.stretch = end_stretch;
-  x->c.statuses = x->c.history = x->c.all = true;
+  x->c.statuses = x->c.history = x->c.all = x->c.later = true;
   x->c.filter = &x->p.selection;
   x->c.own[0] = &x->events;
   table_set_trace(to, path);

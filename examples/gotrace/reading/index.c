@@ -2,19 +2,26 @@
 
 #include "index.h"
 
+#include "saved.h"
 #include "source.h"
 
 #include "../command/commands.h"
+#include "../report/summary.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC "gotrace index 2\n"
+#define MAGIC "gotrace index 3\n"
+#define ANY_MAGIC "gotrace index " /* of any version */
 /* How many times smaller the index is than the trace, at least; 0: any size, to test many moments of a small trace. */
 #ifndef INDEX_SPACING
 #define INDEX_SPACING 16
 #endif
+
+/* Bytes before a part that take a second to read, about; and with INDEX_SPACING 0, any. */
+#define LONG_BEFORE (INDEX_SPACING ? (uint64_t)64 << 20 : 1)
 
 #define END_SIZE ((size_t)65536) /* of the trace's head and tail */
 
@@ -39,90 +46,243 @@ static uint64_t hash_of_ends(const uint8_t *data, size_t size) {
   return stable_hash(stable_hash(HASH_BEGIN, data, part), data + size - part, part);
 }
 
-/* Reads a regular file of at most `most` bytes; false: it is not there, or another. */
-static bool load(bytes *to, const char *path, uint64_t most) {
-  struct stat status;
-  FILE *file;
-  size_t n = 0;
-  bool whole;
-  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || (uint64_t)status.st_size > most) return false;
-  if (!(file = fopen(path, "rb"))) return false;
-  do {
-    to->size += n;
-    n = fread(bytes_room(to, END_SIZE), 1, END_SIZE, file);
-  } while (n && to->size <= most);
-  whole = !ferror(file) && !n;
-  fclose(file);
-  return whole;
-}
-
-/* The most bytes of a trace's index: see add_snapshot(). */
-static uint64_t most_of(size_t trace_size) { return (INDEX_SPACING ? trace_size / 8 : SIZE_MAX / 2) + END_SIZE; }
-
-static bool is_index(const bytes *file) {
-  return file->size >= sizeof MAGIC - 1 && memcmp(file->data, MAGIC, sizeof MAGIC - 1) == 0;
-}
+/* The most bytes of a trace's index: see add_moment() and is_too_large(). */
+static uint64_t most_of(size_t trace_size) { return (INDEX_SPACING ? trace_size / 8 : SIZE_MAX / 2) + (1 << 20); }
 
 /* ----------------------------------------------------------------------------------------------------- writing ---- */
+
+typedef struct moment {
+  uint64_t time, hash;
+  size_t sizes[INDEX_CONTENTS];
+  bytes late; /* while it is made */
+} moment;
 
 typedef struct indexing {
   consumer c;
   source s;
-  bool bare; /* the worlds are not stored: see has_worlds() */
-  bytes world;
-  bytes rows;
-  uint64_t count, last_offset; /* of the last snapshot */
+  summary sum;
+  unsigned has;   /* bits of index_contents that all moments have */
+  bytes contents; /* of all moments, without late tasks */
+  moment *moments;
+  size_t count, capacity;
+  uint64_t last, next; /* offsets of the last moment, and where the next one may be */
+  saved_list open;     /* tasks of the world that may be open */
+  bool unsorted;
+  saved_list kept; /* tasks of the summary that are not over, and those that open regions belong to; */
+  size_t known;    /* how many it has had so far */
+  /* By LATE_..., uint32_t by task: 1 + the first moment without it; 0: it has not ended yet. */
+  side_array absent[2];
 } indexing;
 
-/* Adds a snapshot and the world there, unless the last one is so near that the index would be large. */
-static void add_row(indexing *x, uint64_t offset) {
+static void add_number(saved_list *to, uint32_t number) {
+  GROW(to->numbers, to->count, to->capacity);
+  to->numbers[to->count++] = number;
+}
+
+static int by_value(const void *a, const void *b) {
+  const uint32_t *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+/* Sorts numbers, and leaves each of them once. */
+static void sort_numbers(saved_list *of) {
+  size_t i, kept = 0;
+  if (of->count) qsort(of->numbers, of->count, sizeof *of->numbers, by_value);
+  for (i = 0; i < of->count; i++)
+    if (!kept || of->numbers[kept - 1] != of->numbers[i]) of->numbers[kept++] = of->numbers[i];
+  of->count = kept;
+}
+
+/* Leaves those of the world's tasks that are open. */
+static void choose_open(indexing *x) {
+  size_t i, kept = 0;
+  if (x->unsorted) sort_numbers(&x->open);
+  x->unsorted = false;
+  for (i = 0; i < x->open.count; i++)
+    if (((user_task *)x->s.w.tasks.values[x->open.numbers[i]])->open) x->open.numbers[kept++] = x->open.numbers[i];
+  x->open.count = kept;
+}
+static uint32_t number_of(summary *sum, uint64_t id) { return (uint32_t)map_index(&sum->task_ids, id); }
+
+/* Adds the tasks that open regions belong to. */
+static void add_regions_tasks(saved_list *to, summary *sum) {
+  const goroutine *g;
+  uint32_t i;
+  for (g = sum->s.w.live; g; g = g->next) {
+    const goroutine_summary *of = summary_of(sum, g);
+    for (i = 0; of && i < of->region_count; i++)
+      if (map_get(&sum->task_ids, of->regions[i].task)) add_number(to, number_of(sum, of->regions[i].task));
+  }
+}
+
+/* Leaves those of the summary's tasks that are not over, and that open regions belong to. */
+static void choose_kept(indexing *x) {
+  summary *sum = &x->sum;
+  size_t i, kept = 0;
+  for (; x->known < sum->task_ids.count; x->known++) add_number(&x->kept, (uint32_t)x->known);
+  for (i = 0; i < x->kept.count; i++) {
+    const task *t = sum->task_ids.values[x->kept.numbers[i]];
+    const user_task *in_world = map_get(&x->s.w.tasks, t->id);
+    if (!t->ended || (in_world && in_world->open)) x->kept.numbers[kept++] = x->kept.numbers[i];
+  }
+  x->kept.count = kept;
+  add_regions_tasks(&x->kept, sum);
+  sort_numbers(&x->kept);
+}
+
+/* Adds the contents of a moment, and returns their size. */
+static size_t put_contents(indexing *x, moment *m) {
   gotrace_decoder *d = x->s.in->decoder;
-  size_t size = gotrace_decoder_snapshot(d, NULL, 0);
-  x->world.size = 0;
-  if (!size || offset - x->last_offset < INDEX_SPACING * size) return;
-  if (!x->bare && !world_save(&x->world, &x->s.w)) x->bare = true;
-  if (offset - x->last_offset < INDEX_SPACING * (size + x->world.size)) return;
-  put_number(&x->rows, (uint64_t)between(x->s.first, x->s.end));
-  put_number(&x->rows, size);
-  put_number(&x->rows, x->world.size);
-  gotrace_decoder_snapshot(d, bytes_room(&x->rows, size), size);
-  x->rows.size += size;
-  put_data(&x->rows, x->world.data, x->world.size);
+  size_t size = gotrace_decoder_snapshot(d, NULL, 0), at = x->contents.size;
+  *m = (moment){.time = (uint64_t)between(x->s.first, x->s.end)};
+  choose_open(x);
+  choose_kept(x);
+  gotrace_decoder_snapshot(d, bytes_room(&x->contents, size), size);
+  x->contents.size += m->sizes[INDEX_SNAPSHOT] = size;
+  size = x->contents.size;
+  if (x->has & 1 << INDEX_WORLD && !world_save(&x->contents, &x->s.w, &x->open)) x->has &= ~(1u << INDEX_WORLD);
+  m->sizes[INDEX_WORLD] = x->contents.size - size;
+  size = x->contents.size;
+  if (x->has & 1 << INDEX_SUMMARY && !summary_save(&x->contents, &x->sum, &x->kept)) x->has &= ~(1u << INDEX_SUMMARY);
+  m->sizes[INDEX_SUMMARY] = x->contents.size - size;
+  return x->contents.size - at;
+}
+
+/* Adds a moment, unless the last one is so near that the index would be large. */
+static void add_moment(indexing *x, uint64_t offset) {
+  size_t before = x->contents.size, size;
+  if (offset < x->next || !gotrace_decoder_snapshot(x->s.in->decoder, NULL, 0)) return;
+  GROW(x->moments, x->count, x->capacity);
+  size = put_contents(x, &x->moments[x->count]);
+  x->next = x->last + INDEX_SPACING * size;
+  if (offset < x->next) {
+    x->contents.size = before;
+    return;
+  }
   x->count++;
-  x->last_offset = offset;
+  x->last = offset;
+  x->next = offset + INDEX_SPACING * size;
+}
+
+/* A task that has ended is mentioned: the moments since then need it. */
+static void add_late(indexing *x, unsigned who, uint32_t number, saved_task *fields, uint64_t reopens) {
+  saved like = {.w = &x->s.w, .context = &x->sum, .reopens = reopens};
+  bytes made = {0};
+  size_t i = *SIDE(uint32_t, &x->absent[who], number);
+  if (!i || i > x->count) return;
+  saved_put_late(&made, who, &like, fields, number);
+  for (i--; i < x->count; i++) put_data(&x->moments[i].late, made.data, made.size);
+  free(made.data);
+}
+
+/* From the next moment on, a task is absent, as long as it has ended. */
+static void set_absent(indexing *x, unsigned who, uint32_t number) {
+  *SIDE(uint32_t, &x->absent[who], number) = (uint32_t)x->count + 1;
+}
+
+/* Keeps track of which tasks are open, before a mention of a task changes the world, and then the summary. */
+static void take(consumer *c, const op *o) {
+  indexing *x = (indexing *)c;
+  unsigned change = op_specs[o->kind].change;
+  bool begins = change == GOTRACE_CHANGE_TASK_BEGIN, ends = change == GOTRACE_CHANGE_TASK_END;
+  const user_task *t;
+  const task *in_sum;
+  uint64_t reopens = ends ? (uint64_t)between(x->s.first, o->time) + 1 : 0;
+  uint32_t number;
+  if (!change_has_task(change)) return;
+  t = map_get(&c->w->tasks, o->id);
+  in_sum = map_get(&x->sum.task_ids, o->id);
+  if (t && (begins || ends)) {
+    if (!t->open) add_late(x, LATE_WORLD, t->number, saved_world_task, reopens);
+    set_absent(x, LATE_WORLD, t->number);
+  }
+  number = in_sum ? number_of(&x->sum, o->id) : (uint32_t)x->sum.task_ids.count;
+  if (in_sum && in_sum->ended && !(t && t->open)) add_late(x, LATE_SUMMARY, number, summary_saved_task, 0);
+  set_absent(x, LATE_SUMMARY, number);
+  if (!begins || (t && t->open)) return;
+  add_number(&x->open, t ? t->number : (uint32_t)c->w->tasks.count);
+  x->unsorted |= t != NULL;
+  if (in_sum) add_number(&x->kept, number);
 }
 
 /* Whether there is nothing at the path but an index. */
-static bool may_replace(const char *path, size_t trace_size) {
-  bytes old = {0};
-  bool may = load(&old, path, most_of(trace_size)) ? is_index(&old) : access(path, F_OK) != 0;
-  free(old.data);
+static bool may_replace(const char *path) {
+  char start[sizeof ANY_MAGIC - 1];
+  struct stat status;
+  FILE *file = fopen(path, "rb");
+  bool may = file ? fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
+                        fread(start, 1, sizeof start, file) == sizeof start &&
+                        memcmp(start, ANY_MAGIC, sizeof start) == 0
+                  : access(path, F_OK) != 0;
+  if (file) fclose(file);
   return may;
-}
-
-/* Of a task that ends again, the world before is not known until then. */
-static void take(consumer *c, const op *o) {
-  indexing *x = (indexing *)c;
-  const user_task *t = o->kind == GOTRACE_V2_USER_TASK_END ? map_get(&c->w->tasks, o->id) : NULL;
-  x->bare |= t && !t->open;
 }
 
 static void nothing(consumer *c, int64_t time) { (void)c, (void)time; }
 
 /* Reads the whole trace. */
-static gotrace_result make_rows(indexing *x, input *in) {
+static gotrace_result make_moments(indexing *x, input *in) {
+  static const settings whole = {.from = INT64_MAX, .until = INT64_MAX}; /* a summary before its part */
   source *s = &x->s;
   gotrace_event e;
   gotrace_result result;
-  x->c = (consumer){.begin = nothing, .take = take, .end = nothing, .statuses = true, .history = true, .early = true};
+  x->has = 1 << INDEX_SNAPSHOT | 1 << INDEX_WORLD | 1 << INDEX_SUMMARY;
+  x->c = (consumer){.begin = nothing, .take = take, .end = nothing, .statuses = true};
+  x->c.history = x->c.modules = x->c.early = true;
   result = source_begin(s, in, &x->c, 0, INT64_MAX);
-  x->bare |= x->c.recorded; /* the names of its threads are told anywhere */
+  x->sum.c.early = true;
+  if (result == GOTRACE_OK) result = summary_begin(&x->sum, in, &whole);
   while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) {
     source_take(s, &e);
+    summary_pass(&x->sum, &e);
     /* After the trace's last Sync nothing would follow. */
-    if (e.kind != GOTRACE_V2_SYNC && gotrace_decoder_between(in->decoder)) add_row(x, e.offset);
+    if (e.kind != GOTRACE_V2_SYNC && gotrace_decoder_between(in->decoder)) add_moment(x, e.offset);
   }
   return result;
+}
+
+/* Whether late tasks make the index larger than a reader accepts. */
+static bool is_too_large(const indexing *x, size_t trace_size) {
+  uint64_t all = x->contents.size;
+  size_t i;
+  for (i = 0; i < x->count; i++) all += x->moments[i].late.size;
+  return all > most_of(trace_size) - (1 << 20);
+}
+
+/* The contents of all moments, with late tasks. */
+static void put_moments(bytes *to, indexing *x) {
+  const uint8_t *at = x->contents.data;
+  size_t i, j;
+  for (i = 0; i < x->count; i++) {
+    moment *m = &x->moments[i];
+    size_t begin = to->size, size = 0;
+    for (j = 0; j < INDEX_LATE; j++) size += m->sizes[j];
+    put_data(to, at, size);
+    put_data(to, m->late.data, m->late.size);
+    m->sizes[INDEX_LATE] = m->late.size;
+    m->hash = stable_hash(HASH_BEGIN, to->data + begin, to->size - begin);
+    at += size;
+  }
+}
+
+/* Appends the head; `data`: the trace. */
+static void put_head(bytes *to, const indexing *x, const uint8_t *data, size_t size) {
+  bytes head = {0};
+  size_t i, j;
+  put_number(&head, size);
+  put_number(&head, hash_of_ends(data, size));
+  put_number(&head, x->has);
+  put_number(&head, x->count);
+  for (i = 0; i < x->count; i++) {
+    put_number(&head, x->moments[i].time);
+    for (j = 0; j < INDEX_CONTENTS; j++) put_number(&head, x->moments[i].sizes[j]);
+    put_number(&head, x->moments[i].hash);
+  }
+  source_put_facts(&head, &x->s);
+  put_number(to, head.size);
+  put_number(to, stable_hash(HASH_BEGIN, head.data, head.size));
+  put_data(to, head.data, head.size);
+  free(head.data);
 }
 
 int command_index(const char *path, const settings *set) {
@@ -131,110 +291,203 @@ int command_index(const char *path, const settings *set) {
   char *target = index_path(path, set->index);
   input in;
   const uint8_t *data;
-  size_t size;
-  uint64_t hash;
+  bytes moments = {0};
+  size_t size, i;
   int status = 1;
   if (!input_open(&in, path, true)) return 1;
   data = input_bytes(&in, &size);
   if (!data) {
     report("only a file can have an index");
-  } else if (!may_replace(target, size)) {
+  } else if (!may_replace(target)) {
     report("%s is there, and is no index", target);
-  } else if (make_rows(&x, &in) != GOTRACE_END_OF_TRACE) {
+  } else if (make_moments(&x, &in) != GOTRACE_END_OF_TRACE) {
     report("%s", input_error(&in));
   } else {
     erase_progress();
+    if (is_too_large(&x, size)) x.count = 0;
+    put_moments(&moments, &x);
     output_open(&out, target);
     put_string(&out, MAGIC);
-    put_number(&out.block, size);
-    put_number(&out.block, hash_of_ends(data, size));
-    put_number(&out.block, x.bare);
-    put_number(&out.block, x.count);
-    put_data(&out.block, x.rows.data, x.rows.size);
-    hash = stable_hash(HASH_BEGIN, out.block.data, out.block.size);
-    put_number(&out.block, hash);
+    put_head(&out.block, &x, data, size);
+    put_data(&out.block, moments.data, moments.size);
     output_close(&out);
     if (!x.count) report("%s is of no use: the trace is too small, or of one generation", target);
     status = 0;
   }
   free(target);
-  free(x.rows.data);
-  free(x.world.data);
+  for (i = 0; i < x.count; i++) free(x.moments[i].late.data);
+  free(moments.data);
+  free(x.contents.data);
+  free(x.moments);
+  free(x.open.numbers);
+  free(x.kept.numbers);
   source_free(&x.s);
+  summary_free(&x.sum);
   input_close(&in);
   return status;
 }
 
 /* ----------------------------------------------------------------------------------------------------- reading ---- */
 
-typedef struct rows {
-  const uint8_t *at, *end;
-  uint64_t count;
-  bool bare; /* without worlds */
-} rows;
-
-/* Finds the rows. False: it is not an index of this trace. */
-static bool check_index(rows *to, const bytes *index, const uint8_t *trace, size_t trace_size) {
-  uint64_t size, hash, bare;
-  if (!is_index(index)) return false;
-  to->end = index->data + index->size;
-  to->at = index->data + sizeof MAGIC - 1;
-  if (!take_number(&to->at, to->end, &size) || !take_number(&to->at, to->end, &hash)) return false;
-  if (!take_number(&to->at, to->end, &bare) || !take_number(&to->at, to->end, &to->count)) return false;
-  to->bare = bare != 0;
-  return size == trace_size && hash == hash_of_ends(trace, trace_size);
+/* Appends a part of a file; false: it is not there. */
+static bool load(bytes *to, int fd, uint64_t at, uint64_t size) {
+  ssize_t got = 1;
+  for (bytes_room(to, (size_t)size); size && got > 0; size -= (uint64_t)got, at += (uint64_t)got) {
+    got = pread(fd, to->data + to->size, (size_t)size, (off_t)at);
+    if (got < 0) return false;
+    to->size += (size_t)got;
+  }
+  return !size;
 }
 
-typedef struct row {
-  const uint8_t *snapshot, *world; /* NULL: there is none */
-  size_t snapshot_size, world_size;
-} row;
+/* Whether the head, or the contents of a moment, are as they were written. */
+static bool is_sound(const uint8_t *data, size_t size, uint64_t hash) {
+  return stable_hash(HASH_BEGIN, data, size) == hash;
+}
 
-/* Finds the last row before `from`. False: the index is damaged. */
-static bool find_row(row *to, rows *of, const bytes *index, int64_t from) {
-  uint64_t time, snapshot, saved, hash;
-  memset(to, 0, sizeof *to);
-  for (; of->count; of->count--) {
-    if (!take_number(&of->at, of->end, &time) || !take_number(&of->at, of->end, &snapshot) ||
-        !take_number(&of->at, of->end, &saved) || snapshot > (size_t)(of->end - of->at) ||
-        saved > (size_t)(of->end - of->at) - snapshot)
-      return false;
-    if (time < (uint64_t)from) *to = (row){of->at, of->at + snapshot, (size_t)snapshot, (size_t)saved};
-    of->at += snapshot + saved;
+/* Reads the head, which ends at `*end` of the file. False: it is none, or is damaged. */
+static bool load_head(bytes *to, int fd, uint64_t file_size, uint64_t *end) {
+  const size_t line = sizeof MAGIC - 1, most = line + 2 * GOTRACE_BYTES_PER_NUMBER;
+  uint64_t size, hash;
+  const uint8_t *at;
+  to->size = 0;
+  if (!load(to, fd, 0, file_size < most ? file_size : most)) return false;
+  if (to->size < line || memcmp(to->data, MAGIC, line) != 0) return false;
+  at = to->data + line;
+  if (!take_number(&at, to->data + to->size, &size) || !take_number(&at, to->data + to->size, &hash)) return false;
+  *end = (uint64_t)(at - to->data);
+  to->size = 0;
+  if (size > file_size - *end || !load(to, fd, *end, size)) return false;
+  *end += size;
+  return is_sound(to->data, to->size, hash);
+}
+
+typedef struct found { /* a moment; all zero: there is none before the part */
+  moment m;
+  uint64_t at;  /* offset of its contents in the file */
+  unsigned has; /* bits of index_contents */
+  size_t facts; /* in in->index, these begin here, */
+  size_t head;  /* and the contents here */
+} found;
+
+/* Takes the moments from the head, and stops behind them. False: the contents that follow the head are not all there.
+ */
+static bool take_moments(found *to, const uint8_t **at, const uint8_t *end, uint64_t offset, uint64_t file_size,
+                         int64_t from) {
+  uint64_t count, has, size;
+  unsigned i;
+  if (!take_number(at, end, &has) || !take_number(at, end, &count)) return false;
+  to->has = (unsigned)has;
+  for (; count; count--) {
+    moment m;
+    uint64_t begin = offset;
+    if (!take_number(at, end, &m.time)) return false;
+    for (i = 0; i < INDEX_CONTENTS; i++) {
+      if (!take_number(at, end, &size) || size > file_size - offset) return false;
+      m.sizes[i] = (size_t)size;
+      offset += size;
+    }
+    if (!take_number(at, end, &m.hash)) return false;
+    if (m.time < (uint64_t)from) to->m = m, to->at = begin;
   }
-  hash = stable_hash(HASH_BEGIN, index->data, (size_t)(of->at - index->data));
-  return take_number(&of->at, of->end, &saved) && of->at == of->end && saved == hash;
+  return offset == file_size;
+}
+
+/* Finds the last moment before `from`, and reads the head and its contents into in->index. False: the file is not an
+ * index of this trace, or is damaged. */
+static bool load_moment(found *to, input *in, int fd, uint64_t file_size, int64_t from) {
+  size_t trace_size, whole = 0;
+  const uint8_t *trace = input_bytes(in, &trace_size), *at, *end;
+  uint64_t offset, size, hash;
+  unsigned i;
+  memset(to, 0, sizeof *to);
+  if (file_size > most_of(trace_size) || !load_head(&in->index, fd, file_size, &offset)) return false;
+  at = in->index.data;
+  end = at + in->index.size;
+  if (!take_number(&at, end, &size) || !take_number(&at, end, &hash)) return false;
+  if (size != trace_size || hash != hash_of_ends(trace, trace_size)) return false;
+  if (!take_moments(to, &at, end, offset, file_size, from)) return false;
+  to->facts = (size_t)(at - in->index.data);
+  to->head = in->index.size;
+  for (i = 0; i < INDEX_CONTENTS; i++) whole += to->m.sizes[i];
+  if (!whole) return true;
+  return load(&in->index, fd, to->at, whole) && is_sound(in->index.data + to->head, whole, to->m.hash);
+}
+
+/* Reports why an index is not used, once. */
+static void refuse(input *in, const char *name, const char *why) {
+  if (!in->index_refused) report("%s %s, which is read whole; make it anew with gotrace index", name, why);
+  in->index_refused = true;
+  in->snapshot = NULL;
 }
 
 void index_refuse(input *in, const char *path) {
   char *name = index_path(in->path, path);
-  report("%s does not fit this gotrace, and the trace is read whole; make it anew with gotrace index", name);
-  in->snapshot = NULL;
+  refuse(in, name, "does not fit this gotrace and trace");
   free(name);
 }
 
-bool index_begin(input *in, const char *path, int64_t from, const uint8_t **saved, size_t *saved_size) {
+/* Opens a regular file; -1: it is not there, or another. */
+static int open_index(const char *name, uint64_t *size) {
+  struct stat status;
+  int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return -1;
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    *size = (uint64_t)status.st_size;
+    return fd;
+  }
+  close(fd);
+  return -1;
+}
+
+/* Uses a moment; false: not all that is needed is there, or it does not fit. */
+static bool begin_at(input *in, const found *at, const char *path, index_contents what, index_moment *to) {
+  const uint8_t *head = in->index.data, *contents = head + at->head;
+  unsigned i;
+  if (!at->m.sizes[INDEX_SNAPSHOT] || !(at->has & 1u << what)) return false;
+  in->snapshot = contents;
+  in->snapshot_size = at->m.sizes[INDEX_SNAPSHOT];
+  for (i = 0; i < what; i++) contents += at->m.sizes[i];
+  if (to) {
+    *to = (index_moment){.facts = head + at->facts, .facts_size = at->head - at->facts};
+    to->saved = contents;
+    to->saved_size = at->m.sizes[what];
+    to->late_size = at->m.sizes[INDEX_LATE];
+    to->late = in->index.data + in->index.size - to->late_size; /* the last contents */
+  }
+  if (input_decode(in, false) == GOTRACE_OK) return true;
+  index_refuse(in, path);
+  input_decode(in, false);
+  return false;
+}
+
+bool index_begin(input *in, const char *path, int64_t from, index_contents what, index_moment *to) {
   char *name = index_path(in->path, path);
   size_t trace_size = 0;
   const uint8_t *trace = input_bytes(in, &trace_size);
-  rows all;
-  row of;
-  in->index.size = 0;
-  if (from > 0 && trace && load(&in->index, name, most_of(trace_size))) {
-    if (!check_index(&all, &in->index, trace, trace_size) || !find_row(&of, &all, &in->index, from)) {
-      report("%s is not an index of this trace, which is read whole; make it anew with gotrace index", name);
-    } else if (!saved || !all.bare) {
-      in->snapshot = of.snapshot;
-      in->snapshot_size = of.snapshot_size;
-      if (saved) *saved = of.world, *saved_size = of.world_size;
-      if (in->snapshot && input_decode(in, false) != GOTRACE_OK) {
-        index_refuse(in, path);
-        input_decode(in, false);
-      }
-    }
-  } else if (path && from > 0) {
+  uint64_t size = 0;
+  bool begun = false;
+  found at;
+  int fd = from > 0 && trace && !in->index_refused ? open_index(name, &size) : -1;
+  if (fd >= 0) {
+    if (load_moment(&at, in, fd, size, from)) begun = begin_at(in, &at, path, what, to);
+    else refuse(in, name, "is not an index of this trace");
+    close(fd);
+  } else if (path && from > 0 && !in->index_refused) {
     fail(trace ? "%s: cannot be read, or is no index of this trace" : "%s: only a file can have an index", path);
   }
   free(name);
-  return in->snapshot != NULL;
+  return begun;
+}
+
+void index_advise(input *in, const char *path, uint64_t offset) {
+  gotrace_decoder_info info;
+  char *name = index_path(in->path, path);
+  gotrace_decoder_get_info(in->decoder, &info);
+  if (offset >= LONG_BEFORE && in->mapped && !in->snapshot && !in->advised && info.family == 2 && isatty(2) &&
+      access(name, F_OK) != 0) {
+    report("%llu MB before the part had to be read; gotrace index makes such parts quick", (ull)(offset >> 20));
+    in->advised = true;
+  }
+  free(name);
 }

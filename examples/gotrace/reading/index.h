@@ -2,22 +2,41 @@
  *
  *     index.c   makes it (gotrace index) and begins at it
  *
- * The file is a line of text, then numbers in base 128: the trace's size; a hash of its first and last 64 KiB; 1 if the
- * index is without worlds, otherwise 0; the number of moments. Of each moment: the time of the last event before it, in
- * nanoseconds since the first one; the sizes of the decoder's snapshot (gotrace_decoder_snapshot) and of the world
- * (world_save), then both. Last comes a hash of all this. */
+ * The file begins with a line of text. The head follows, in numbers in base 128: its own size in bytes, without this
+ * number; the trace's size; a hash of the trace's first and last 64 KiB; the contents that moments have, a bit for
+ * each; the number of moments. Of each moment: the time of the last event before it, in nanoseconds since the first
+ * one; the sizes of its contents; a hash of these. A hash of the head ends it. Then come the contents of all moments.
+ * Of an index, only the head and one moment are read. */
 
 #ifndef INDEX_H
 #define INDEX_H
 
 #include "input.h"
 
-/* Lets decoding begin at the last snapshot before a part, with all events from `from` nanoseconds on still to come:
+/* The contents of a moment. */
+typedef enum index_contents {
+  INDEX_SNAPSHOT, /* of the decoder: gotrace_decoder_snapshot */
+  INDEX_WORLD,    /* world_save() */
+  INDEX_SUMMARY,  /* summary_save() */
+  INDEX_LATE,     /* tasks for both: see saved_tasks() */
+  INDEX_CONTENTS
+} index_contents;
+
+typedef struct index_moment { /* valid until the next index_begin(), or input_close() */
+  const uint8_t *facts, *saved, *late;
+  size_t facts_size, saved_size, late_size;
+} index_moment;
+
+/* Lets decoding begin at the last moment before a part, with all events from `from` nanoseconds on still to come:
  * input_decode() does so from now on. The decoder stands there; call it after input_decode(). False: there is no
- * snapshot to begin at, and the decoder stands at the beginning. An index that does not fit the trace is reported.
- * `path`: of the index; NULL: that of the trace and ".gtx". `saved`: what world_load() makes the world there from,
- * which is then needed, too; NULL: it is not. */
-bool index_begin(input *in, const char *path, int64_t from, const uint8_t **saved, size_t *saved_size);
+ * moment to begin at, and the decoder stands at the beginning. An index that does not fit the trace is reported.
+ * `path`: of the index; NULL: that of the trace and ".gtx". `what`: the contents that are needed, besides the snapshot.
+ * `to`: these, and what the index has of the whole trace; NULL: not wanted. */
+bool index_begin(input *in, const char *path, int64_t from, index_contents what, index_moment *to);
+
+/* After a part that begins with the event at an offset: if the trace before it was read, which took a while, tells a
+ * person at a terminal that an index would help. Once for each input. `path`: as above. */
+void index_advise(input *in, const char *path, uint64_t offset);
 
 /* Reports an index whose contents do not fit; the next input_decode() begins at the beginning. */
 void index_refuse(input *in, const char *path);

@@ -42,6 +42,8 @@ typedef struct input {
   bytes index;  /* of which this is: */
   const uint8_t *snapshot; /* where ordered decoding begins; NULL: at the beginning of the trace */
   size_t snapshot_size;
+  bool index_refused; /* and reported */
+  bool advised;       /* see index_advise() */
   gotrace_decoder *decoder;
   double next_progress; /* when to change the progress line */
   double done, share;   /* parts of the whole work: done before this pass over the trace, and this pass */
@@ -95,6 +97,9 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
   if (!(++in->events & 0xffff)) input_progress(in, (*event)->offset);
   return GOTRACE_OK;
 }
+
+/* The offset of the last event that input_take() gave; 0: none. */
+static inline uint64_t input_offset(const input *in) { return in->taken ? in->batch[in->taken - 1]->offset : 0; }
 
 /* The number that an ordered event has in the file. */
 static inline unsigned kind_in_file(const gotrace_event *e) { return e->v1_kind ? e->v1_kind : e->kind; }

@@ -6,7 +6,7 @@
 
 #include "source.h"
 
-#include "index.h"
+#include "saved.h"
 
 #include <stdlib.h>
 
@@ -130,6 +130,7 @@ static void pass_stretch(void *context, const stretch *part) {
 
 static void begin(source *s) {
   s->begun = true;
+  s->before = input_offset(s->in);
   s->w.context = s->to;
   s->plain = s->to->as_go && !s->to->filter && !s->by_task && !s->from && s->until == INT64_MAX;
   if (s->to->stretch) s->w.stretch = s->plain ? pass_stretch : take_stretch;
@@ -225,6 +226,7 @@ void source_end(source *s) {
   if (s->disordered && !s->to->again)
     report("regions that ended out of order, which Go refuses: %llu", (ull)s->disordered);
   s->to->end(s->to, end);
+  if (s->may_be_later) index_advise(s->in, s->index, s->before);
 }
 
 void give_part(source *s, const op *o) {
@@ -269,24 +271,86 @@ void source_first(source *s, const gotrace_event *e) {
   s->to->from = s->first > INT64_MAX - s->from ? INT64_MAX : s->first + s->from;
 }
 
-/* Begins at an index, with its world, if that serves the consumer. A filter needs to have met all before. */
+static void put_text_of(bytes *to, uint32_t id) {
+  pool_text text = pool_text_of(id);
+  put_number(to, text.size);
+  put_data(to, text.data, text.size);
+}
+
+static bool take_text(const uint8_t **at, const uint8_t *end, uint32_t *id) {
+  uint64_t size;
+  if (!take_number(at, end, &size) || size > (uint64_t)(end - *at)) return false;
+  *id = pool_put_text((const char *)*at, (size_t)size);
+  *at += size;
+  return true;
+}
+
+void source_put_facts(bytes *to, const source *s) {
+  const map *gos = &s->w.gos;
+  size_t i, count = 0;
+  put_number(to, s->w.module_count);
+  for (i = 0; i < s->w.module_count; i++) put_text_of(to, s->w.modules[i]);
+  put_number(to, s->ahead.recorded);
+  for (i = 0; i < gos->count; i++) count += ((goroutine *)gos->values[i])->called != 0;
+  put_number(to, count);
+  for (i = 0; i < gos->count; i++) {
+    const goroutine *g = gos->values[i];
+    if (!g->called) continue;
+    put_number(to, g->id);
+    put_text_of(to, g->called);
+  }
+}
+
+/* False: they are damaged. */
+static bool take_facts(source *s, const uint8_t *at, const uint8_t *end) {
+  world *w = &s->w;
+  uint64_t count, recorded, id;
+  uint32_t text;
+  if (!take_number(&at, end, &count)) return false;
+  for (; count; count--) {
+    if (!take_text(&at, end, &text)) return false;
+    GROW(w->modules, w->module_count, w->module_capacity);
+    w->modules[w->module_count++] = text;
+  }
+  if (!take_number(&at, end, &recorded) || !take_number(&at, end, &count)) return false;
+  s->ahead.recorded = recorded != 0;
+  for (; count; count--) {
+    if (!take_number(&at, end, &id) || !take_text(&at, end, &text)) return false;
+    map_put(&s->ahead.called, id, (void *)(uintptr_t)text);
+  }
+  if (s->ahead.called.count) w->called = &s->ahead.called;
+  return at == end;
+}
+
+static bool take_moment(source *s, const index_moment *of) {
+  consumer *to = s->to;
+  if (!take_facts(s, of->facts, of->facts + of->facts_size)) return false;
+  return to->as_go ? to->load(to, of) : world_load(&s->w, of, s->until);
+}
+
+/* Begins at an index, with its world, if that serves the consumer. A filter needs to have met all before. A trace that
+ * has an index has no region ends that only --lenient accepts. */
 static bool begin_later(source *s) {
   const consumer *to = s->to;
   const filter *const filters[] = {to->filter, to->own[0], to->own[1]};
-  bool may = to->later && !s->in->lenient;
-  const uint8_t *saved;
-  size_t size, i;
+  bool may = to->later;
+  index_moment moment;
+  size_t i;
   for (i = 0; i < COUNT(filters); i++) may &= !filters[i] || !filters[i]->on;
   if (!may) {
     if (s->index) fail("--index goes neither with filters nor with what needs all that is before the part");
     return false;
   }
-  if (!index_begin(s->in, s->index, s->from, &saved, &size)) return false;
-  if (world_load(&s->w, saved, size)) return true;
+  s->may_be_later = s->from > 0;
+  if (!index_begin(s->in, s->index, s->from, to->as_go ? INDEX_SUMMARY : INDEX_WORLD, &moment)) return false;
+  if (take_moment(s, &moment)) return true;
   index_refuse(s->in, s->index);
   world_free(&s->w);
+  ahead_free(&s->ahead);
   memset(&s->w, 0, sizeof s->w);
+  memset(&s->ahead, 0, sizeof s->ahead);
   s->w.history = to->history;
+  s->w.as_go = to->as_go;
   return false;
 }
 
@@ -308,6 +372,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->until = moment_resolve(until, in);
   if (s->from > s->until) fail("--to is before --from");
   s->w.history = to->history;
+  s->w.as_go = to->as_go;
   later = begin_later(s);
   if (!later) ahead_names(&s->ahead, in);
   to->recorded = s->ahead.recorded;
@@ -319,9 +384,8 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->format = info.format;
   input_first_look(in);
   to->input = info.format;
-  s->w.as_go = to->as_go;
   s->w.chosen = true;
-  if (to->modules) take_strings(s, "gotrace.module ", SIZE_MAX, take_module);
+  if (to->modules && !later) take_strings(s, "gotrace.module ", SIZE_MAX, take_module);
   if (!later && !in->from && input_is_kept(in)) take_strings(s, OLD_WAITS, told_within(in), take_old_waits);
   pool_forget_ids(); /* of another trace */
   s->beginning = info.family == 1;

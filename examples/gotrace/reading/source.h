@@ -11,6 +11,7 @@
 #define SOURCE_H
 
 #include "filter.h"
+#include "index.h"
 #include "world.h"
 
 /* Receives operations. Each is passed before it is applied, so the world is still in the state before it. */
@@ -29,9 +30,11 @@ typedef struct consumer {
   bool history;   /* needs the world's `history` */
   filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
-  bool later;     /* needs of what is before the part only the world (not `as_go`), so reading may begin at an index */
-  bool early;     /* needs nothing that the trace tells too late */
-  bool told;      /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
+  bool later;     /* reading may begin at an index: what is before the part is needed only for the world, and `load` */
+  /* With `as_go`: makes the world and what the consumer knows from what an index has for it; false: it does not fit. */
+  bool (*load)(struct consumer *, const index_moment *);
+  bool early; /* needs nothing that the trace tells too late */
+  bool told;  /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
   /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
@@ -72,6 +75,8 @@ typedef struct source {
   int format;                 /* of the input */
   const char *index;          /* the index's path; NULL: as in index.h. Set by the caller */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
+  bool may_be_later;          /* an index would have served, or has */
+  uint64_t before;            /* offset at which the part begins */
   int64_t first, end;         /* times of the trace's first event and of the last one read */
   uint64_t events;            /* number of events read */
   uint64_t disordered;        /* region ends in the part that are out of order; see input.lenient */
@@ -125,6 +130,10 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
 gotrace_result source_read(source *s, watch_fn *watch, void *context);
 void source_take(source *s, const gotrace_event *e);
 void source_end(source *s); /* gives what is left at the end of the trace or of the part */
+
+/* After the whole trace was read by a consumer that wants modules, stores what a trace tells anywhere, for an index:
+ * these; whether `gotrace record` wrote it, and the names of its threads. */
+void source_put_facts(bytes *to, const source *s);
 
 /* Call it after source_run() has failed. Fails as part_read() does. */
 void source_broken(const source *s, const settings *set);

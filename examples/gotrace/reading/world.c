@@ -151,9 +151,17 @@ static void apply_own(world *w, goroutine *g, const op *o, uint8_t status) {
 static RARE void apply_new(world *w, const op *o) {
   bool told = o->kind == GOTRACE_V2_GO_STATUS;
   uint8_t status = status_after(o);
+  const goroutine *maker = o->m ? o->m->g : NULL;
+  goroutine *g = go_record(w, o->id);
+  if (g->status == GO_NONE) {
+    g->is_new = !told;
+    g->made_at = told ? 0 : o->stack;
+    g->maker = maker ? maker->id : NOBODY;
+    g->made = o->time;
+  }
   go_new(w, o->id, told && w->as_go ? w->sync : o->time, status, executes(status) ? o->m : NULL, o->new_stack);
-  if (told) go_record(w, o->id)->stack = o->stack;
-  if (status == GO_WAITING) go_record(w, o->id)->reason = o->name;
+  if (told) g->stack = o->stack;
+  if (status == GO_WAITING) g->reason = o->name;
 }
 
 static void apply_go(world *w, const op *o) {
@@ -231,7 +239,7 @@ static void apply_user(world *w, const op *o, unsigned change) {
     counter->value = value;
     break;
   default: /* TASK_END */
-    if (!o->ends_again) world_task(w, o->id)->open = false;
+    if (!o->ends_again && (t = map_get(&w->tasks, o->id))) t->open = false;
     break;
   }
 }

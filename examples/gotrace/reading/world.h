@@ -35,9 +35,14 @@ typedef struct goroutine {
   uint32_t label;  /* text: the last one; 0: none */
   uint32_t called; /* text: the name of its thread, see world.called; 0: none */
   uint8_t status;
-  uint8_t stw;                  /* how many stop-the-worlds it has begun and not ended */
-  bool assist;                  /* in a mark assist */
-  bool timer;                   /* v1: it runs timers; the trace shows what it unblocks separately */
+  uint8_t stw; /* how many stop-the-worlds it has begun and not ended */
+  bool assist; /* in a mark assist */
+  bool timer;  /* v1: it runs timers; the trace shows what it unblocks separately */
+  /* How it was created, unless it is older than the trace. */
+  bool is_new;
+  uint32_t made_at; /* stack of that; 0: unknown */
+  uint64_t maker;   /* the goroutine that did; NOBODY: none */
+  int64_t made;
   struct user_regions *regions; /* see world.history; NULL: none yet */
 } goroutine;
 
@@ -272,13 +277,6 @@ uint32_t name_of(const goroutine *g);
 
 void apply(world *w, const op *o);
 void world_free(world *w);
-
-/* Stores a world with `history`, and makes it again in an empty one with `history`. The operations that follow then
- * change it as they would have changed the first. Not kept are goroutines that have ended, experiments, modules, and
- * what only `as_go` and v1 need. world_save: false, the world is one that cannot be stored. world_load: false, the
- * bytes are no such world, and the new one can only be freed. */
-bool world_save(bytes *to, world *w);
-bool world_load(world *w, const uint8_t *data, size_t size);
 
 /* Moves a running goroutine, which may be NULL, to the thread where a status has it. Only damaged traces need this. */
 void world_move(goroutine *g, thread *m);

@@ -44,6 +44,14 @@
  * not tell whether a goroutine that was woken waited for a processor, or slept again. */
 #define RECORD_CPU_TIME "gotrace record: CPU time"
 
+/* Category of the logs of threads that are about to wait for a lock: the id of the goroutine that has it. The log's
+ * stack is where that one took it. */
+#define RECORD_HOLDER "gotrace record: lock held by"
+
+/* Category of the log of a thread that gets a signal by which the program crashes: the signal's name. The log's stack
+ * is where the thread was. */
+#define RECORD_CRASH "gotrace record: crashed by"
+
 enum { RECORD_GNU, RECORD_MUSL };
 enum { RECORD_STACKS_UNWIND, RECORD_STACKS_CALL_SITE, RECORD_STACKS_FRAME_POINTERS, RECORD_STACKS_NONE };
 

@@ -432,7 +432,7 @@ static void write_complete(recorder *r, int to) {
   r->complete = 0;
 }
 
-bool recorder_read(recorder *r, int to) {
+static bool read_box(recorder *r, int to, bool cut) {
   gotrace__transcriber *t = r->t;
   gotrace__clocks clocks;
   uint64_t copied;
@@ -445,7 +445,8 @@ bool recorder_read(recorder *r, int to) {
   copied = copy_all(r);
   do {
     more = gotrace__transcribe_round(t, &clocks, false);
-    if (!gotrace__transcribe_is_full(t) && clocks.nanoseconds - r->last_cut < r->cut_every && (more || !wanted))
+    if (!gotrace__transcribe_is_full(t) && clocks.nanoseconds - r->last_cut < r->cut_every &&
+        (more || !(wanted || cut)))
       continue;
     gotrace__transcribe_cut(t);
     r->last_cut = clocks.nanoseconds;
@@ -459,6 +460,27 @@ bool recorder_read(recorder *r, int to) {
   r->over = r->over || (wanted && ended);
   gotrace__store_release(&r->box->done, r->wanted);
   return copied != 0;
+}
+
+bool recorder_read(recorder *r, int to) { return read_box(r, to, false); }
+
+/* The second generation has the time of now; the first has that of its last event. */
+void recorder_cut(recorder *r, int to) {
+  read_box(r, to, true);
+  read_box(r, to, true);
+}
+
+void recorder_get_stats(const recorder *r, struct recorder_stats *to) {
+  gotrace__clocks now;
+  size_t i;
+  gotrace__read_clocks(&now);
+  memset(to, 0, sizeof *to);
+  to->events = r->t->events;
+  for (i = 0; i < r->stream_count; i++) to->threads += r->streams[i].source != NULL;
+  to->since_cut = now.nanoseconds - r->last_cut;
+  to->used = gotrace__load_relaxed(&r->box->used);
+  to->size = r->size;
+  for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) to->problems += r->t->problems[i];
 }
 
 void recorder_wait(recorder *r, unsigned milliseconds) {

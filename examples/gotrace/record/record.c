@@ -10,6 +10,7 @@
 #include "../command/commands.h"
 
 #include "board.h"
+#include "control.h"
 #include "executable.h"
 #include "recorder.h"
 
@@ -304,7 +305,7 @@ static int follow(void) {
     if (outside.output >= 0 && __atomic_load_n(&ends->entry[outside.index].why, __ATOMIC_ACQUIRE) &&
         __atomic_load_n(&ends->entry[outside.index].has_ended, __ATOMIC_ACQUIRE))
       finish_outside(-1);
-    else busy = recorder_read(outside.recorder, outside.output);
+    else busy = recorder_read(outside.recorder, outside.output), control_answer(outside.recorder, outside.output);
     if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
   }
   if (outside.recorder) finish_outside(status);
@@ -371,6 +372,7 @@ static int run(const char *path, char **words, const char *library) {
     _exit(127);
   }
   prepare_signals();
+  if (outside.recorder) control_begin(child);
   sigprocmask(SIG_SETMASK, &old, NULL);
   close(pipe_ends[1]);
   while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;
@@ -725,7 +727,8 @@ int command_record(char **words, int count, const settings *set) {
   ends = share(&shared.ends, ends_size(shared.traces));
   slash = strrchr(words[0], '/');
   snprintf(shared.program, sizeof shared.program, "%s", slash ? slash + 1 : words[0]);
-  shared.format = (uint32_t)set->format;
+  /* Traces of several processes are shown beside each other by the wall clock, which 1.25 and later have. */
+  shared.format = (uint32_t)(set->format ? set->format : set->children ? GOTRACE_GO_1_25 : 0);
   shared.stacks = set->stacks;
   shared.size_limit = set->limit;
   shared.cut_milliseconds = set->cut;

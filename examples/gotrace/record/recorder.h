@@ -20,6 +20,17 @@ bool recorder_is_used(const recorder *r);
 /* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was anything. */
 bool recorder_read(recorder *r, int to);
 
+/* The same, and ends a generation, so that the trace is complete up to now. */
+void recorder_cut(recorder *r, int to);
+
+struct recorder_stats {
+  uint64_t events, threads;
+  uint64_t since_cut;  /* nanoseconds: what is younger is not in the trace yet */
+  uint64_t used, size; /* bytes of the box */
+  uint64_t problems;
+};
+void recorder_get_stats(const recorder *r, struct recorder_stats *to);
+
 /* Waits so long, or until the process asks for something, or a signal comes. */
 void recorder_wait(recorder *r, unsigned milliseconds);
 

@@ -2,6 +2,8 @@
 
 #include "causes.h"
 
+#include "../record/board.h"
+
 #include <stdlib.h>
 
 typedef struct life { /* of a goroutine */
@@ -118,7 +120,7 @@ static void take_wait(causes *c, const stretch *part, goroutine *by) {
   wait_class is = class_of(c, part->stack, part->reason, part->g);
   uint32_t place = place_of(&c->waits, part->stack, part->g), holder = 0;
   int64_t time = between(part->begin, part->end), longest = 0;
-  unsigned i, count = by && wait_is(is, WAIT_LOCK | WAIT_HANDED) ? wait_parts(&c->holders, part, by, parts) : 0;
+  unsigned i, count = wait_is(is, WAIT_LOCK | WAIT_HANDED) ? wait_parts(&c->holders, part, by, parts) : 0;
   open_task *t;
   if (part->chosen) add_wait(c, is, place, time, part);
   for (i = 0; i < count; i++) {
@@ -283,6 +285,12 @@ static void take_made(causes *c, const op *o, bool is_new) {
   *SIDE(int64_t, &c->idle_at, g->number) = c->idle_sum;
 }
 
+static void take_crash(causes *c, const goroutine *g, const op *o) {
+  c->crash.g = g;
+  c->crash.signal = o->value;
+  c->crash.stack = c->waits.interrupted = o->stack;
+}
+
 static void take_op(consumer *to, const op *o) {
   causes *c = (causes *)to;
   goroutine *g = o->m ? o->m->g : NULL;
@@ -311,6 +319,10 @@ static void take_op(consumer *to, const op *o) {
     break;
   case GOTRACE_V2_USER_TASK_BEGIN: take_task_begin(c, g, o); break;
   case GOTRACE_V2_USER_TASK_END: take_task_end(c, o); break;
+  case GOTRACE_V2_USER_LOG:
+    take_told_holder(&c->holders.told, to->w, o);
+    if (!c->crash.g && pool_text_is(o->name, RECORD_CRASH)) take_crash(c, g, o);
+    break;
   default: break;
   }
 }
@@ -365,7 +377,8 @@ void find_causes(causes *c, input *in, const settings *set, const summary *sum) 
   c->c.take = take_op;
   c->c.stretch = take_stretch;
   c->c.end = end_causes;
-  c->c.statuses = c->c.all = true;
+  c->c.statuses = c->c.all = c->c.later = true;
+  c->s.index = set->index;
   filter_open(&c->selection, set);
   if (c->selection.on) c->c.filter = &c->selection;
   c->c.again = true;

@@ -31,7 +31,7 @@ typedef struct holder_sum { /* parts of waits of a class in a place, through a h
   histogram parts;
   activity did;      /* what the holders did in that time */
   uint64_t id;       /* the holder of the longest part */
-  uint32_t taken;    /* stack where that one waited for the lock; 0: did not */
+  uint32_t taken;    /* as in part_of_wait */
   uint32_t released; /* and where it released it, or ended the wait */
   bool several;      /* goroutines were holders */
 } holder_sum;
@@ -103,7 +103,11 @@ typedef struct causes {
   int64_t busy_procs, idle_procs;
   const proc *changed[2];   /* procs that the last operation may have changed, */
   const thread *changed_on; /* and the thread whose proc it may have changed */
-  bool is_go;               /* is_go: the trace shows goroutines of Go's runtime */
+  struct {
+    const goroutine *g; /* NULL: none is told */
+    uint32_t signal, stack;
+  } crash;
+  bool is_go; /* is_go: the trace shows goroutines of Go's runtime */
   diagnosis found;
 } causes;
 
@@ -128,6 +132,10 @@ uint64_t ended_of(const causes *c, uint32_t name);
 /* "running 93 %", "waiting 98 %: sleep in main.query": what the holders did for most of the time. */
 #define DID_TEXT 256
 const char *did_text(causes *c, const activity *did, char text[DID_TEXT]);
+
+/* "goroutine 2 (one) waits in PLACE (LINE) for a lock that goroutine 3 took in PLACE (LINE); ..." of the goroutines
+ * whose first one find_deadlocked() gives. */
+void deadlock_text(holders *h, const goroutine *first, char *text, size_t size);
 
 /* Fills in `found`. */
 void find_findings(causes *c, const summary *sum);

@@ -189,6 +189,7 @@ int command_dump(const char *path, const settings *set) {
   gotrace_decoder_info info;
   gotrace_result result;
   bool first = true, changed;
+  uint64_t before = 0; /* where the part begins: an offset */
   filter_open(&selection, set);
   if (set->wire && (selection.on || set->from || set->until != INT64_MAX))
     usage("--wire shows the whole file; leave out what selects a part");
@@ -208,7 +209,7 @@ int command_dump(const char *path, const settings *set) {
   d.json = set->json;
   output_direct(&d.out);
   result = input_decode(&in, set->wire);
-  if (result == GOTRACE_OK && !selection.on && !set->wire) index_begin(&in, set->index, from, NULL, NULL);
+  if (result == GOTRACE_OK && !selection.on && !set->wire) index_begin(&in, set->index, from, INDEX_SNAPSHOT, NULL);
   d.decoder = in.decoder;
   gotrace_decoder_get_info(in.decoder, &info);
   d.format = (gotrace_format)info.format;
@@ -216,6 +217,7 @@ int command_dump(const char *path, const settings *set) {
     if (!set->wire && first) d.first = input_first_time(&in, &e);
     first = false;
     since = set->wire ? 0 : between(d.first, e.time);
+    if (!before && since >= from) before = e.offset;
     if (since > until) {
       result = GOTRACE_END_OF_TRACE;
       break;
@@ -227,6 +229,7 @@ int command_dump(const char *path, const settings *set) {
     output_check(&d.out);
   }
   output_close(&d.out);
+  if (from > 0 && !selection.on) index_advise(&in, set->index, before);
   unknown = from > since ? outside_text(from, since) : filter_unknown(&selection, NULL);
   if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
   else if (unknown) report("%s", unknown);

@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 
+#define CRASH_WEIGHT 2000
+#define DEADLOCK_WEIGHT 1000
+#define SHOWN_DEADLOCKED 3   /* goroutines of a deadlock */
 #define LOCK_SHARE 0.1       /* of the duration: how long goroutines waited for one holder's lock, in sum */
 #define LOCK_TIME 100000     /* nanoseconds, such a wait on average */
 #define HOT_LOCK_SHARE 0.5   /* the same as LOCK_SHARE, for shorter waits */
@@ -39,9 +42,9 @@ static const char *named(uint32_t name, name_room *room) {
 }
 
 /* " (WORD FILE:LINE)" of the innermost frame of the program in a stack; "" if that is unknown. */
-static const char *line_of(causes *c, const char *word, uint32_t stack, name_room *room) {
+static const char *line_of(waits *w, const char *word, uint32_t stack, name_room *room) {
   pool_stack s = pool_stack_of(stack);
-  uint32_t i = own_frame(&c->waits, stack);
+  uint32_t i = own_frame(w, stack);
   pool_text file = pool_text_of(i < s.count ? s.frames[i].file : 0);
   const char *name = file.size ? memrchr(file.data, '/', file.size) : NULL;
   *room->text = 0;
@@ -101,13 +104,16 @@ static void find_lock(causes *c, diagnosis *found) {
     h->count += s->parts.count;
     activity_merge(&h->did, &s->did);
     if (made || s->parts.total > h->most->parts.total) h->most = s;
-    if (!worst || h->total > worst->total) worst = h;
+  }
+  for (i = 0; i < all.count; i++) {
+    held *h = all.values[i];
+    if (h->count >= LOCK_WAITS && (!worst || h->total > worst->total)) worst = h;
   }
   if (worst) {
     double share = share_of((int64_t)worst->total, c);
     bool is_long = worst->total / worst->count >= LOCK_TIME;
-    bool counts = worst->total >= LOCK_SUM && worst->count >= LOCK_WAITS;
-    finding *f = counts && share >= (is_long ? LOCK_SHARE : HOT_LOCK_SHARE) ? add(found, "lock", share) : NULL;
+    finding *f =
+        worst->total >= LOCK_SUM && share >= (is_long ? LOCK_SHARE : HOT_LOCK_SHARE) ? add(found, "lock", share) : NULL;
     if (f) {
       name_room a, b, line;
       const holder_sum *most = worst->most;
@@ -119,7 +125,8 @@ static void find_lock(causes *c, diagnosis *found) {
           "was "
           "%s",
           named(worst->holder, &a), wait_classes[worst->is].text,
-          line_of(c, most->taken ? "taken at " : "released at ", most->taken ? most->taken : most->released, &line),
+          line_of(&c->waits, most->taken ? "taken at " : "released at ", most->taken ? most->taken : most->released,
+                  &line),
           duration_text((double)worst->total, total), duration_text((double)parts->longest, longest),
           named(most->place, &b), did_text(c, &worst->did, did));
       snprintf(f->look, sizeof f->look, "path --go %llu --from %lld --to %lld", (ull)parts->who,
@@ -128,6 +135,49 @@ static void find_lock(causes *c, diagnosis *found) {
     }
   }
   map_free(&all);
+}
+
+/* ------------------------------------------------------------------------------------------ crashes, deadlocks ---- */
+
+void deadlock_text(holders *h, const goroutine *first, char *text, size_t size) {
+  const goroutine *g = first;
+  unsigned count = 0;
+  size_t used = 0;
+  do {
+    told_holder told = holder_now(h, g);
+    name_room name, place, line, taken, where;
+    char who[40];
+    snprintf(who, sizeof who, "goroutine %llu", (ull)told.g->id);
+    if (count++ < SHOWN_DEADLOCKED)
+      used += (size_t)snprintf(
+          text + used, size - used, "%sgoroutine %llu (%s) waits in %s%s for a lock that %s took in %s%s",
+          used ? "; " : "", (ull)g->id, named(name_of(g), &name), named(place_of(h->waits, g->stack, g), &place),
+          line_of(h->waits, "", g->stack, &line), told.g == g ? "it" : who,
+          named(own_function(h->waits, told.taken), &taken), line_of(h->waits, "", told.taken, &where));
+    if (used > size - 1) used = size - 1;
+    g = told.g;
+  } while (g != first);
+  if (count > SHOWN_DEADLOCKED) snprintf(text + used, size - used, "; and so on, %u goroutines in all", count);
+}
+
+static void find_crash(causes *c, diagnosis *found) {
+  finding *f = c->crash.g ? add(found, "crash", CRASH_WEIGHT) : NULL;
+  name_room signal, place, line, name;
+  if (!f) return;
+  snprintf(f->text, sizeof f->text, "the program crashed by %s in %s%s, in goroutine %llu (%s)",
+           named(c->crash.signal, &signal), named(place_of(&c->waits, c->crash.stack, c->crash.g), &place),
+           line_of(&c->waits, "", c->crash.stack, &line), (ull)c->crash.g->id, named(name_of(c->crash.g), &name));
+  snprintf(f->look, sizeof f->look, "waits");
+}
+
+static void find_deadlock(causes *c, diagnosis *found) {
+  const goroutine *g = find_deadlocked(&c->holders);
+  finding *f = g ? add(found, "deadlock", DEADLOCK_WEIGHT) : NULL;
+  int used;
+  if (!f) return;
+  used = snprintf(f->text, sizeof f->text, "deadlock: ");
+  deadlock_text(&c->holders, g, f->text + used, sizeof f->text - (size_t)used);
+  snprintf(f->look, sizeof f->look, "waits");
 }
 
 /* ------------------------------------------------------------------------------------------ goroutines that stay ----
@@ -151,7 +201,7 @@ static void find_stuck(causes *c, diagnosis *found) {
              "%llu goroutines of %s%s%s were made throughout and never end: they wait in %s%s, %s", (ull)worst->count,
              named(worst->name, &a), worst->made_in ? ", made in " : "",
              worst->made_in ? named(worst->made_in, &d) : "", named(worst->place, &b),
-             line_of(c, "", worst->stack, &line), wait_classes[worst->is].text);
+             line_of(&c->waits, "", worst->stack, &line), wait_classes[worst->is].text);
     snprintf(f->look, sizeof f->look, "path --go %llu", (ull)worst->id);
   }
 }
@@ -182,8 +232,8 @@ static void find_receiver(causes *c, diagnosis *found) {
     snprintf(f->text, sizeof f->text,
              "goroutine %llu alone receives from a channel, in %s%s, and is too slow: %s waited to send for %s in sum; "
              "meanwhile the receiver was %s",
-             (ull)worst->id, named(worst->holder, &a), line_of(c, "", worst->released, &line), named(worst->place, &b),
-             duration_text((double)worst->parts.total, total), did_text(c, &worst->did, did));
+             (ull)worst->id, named(worst->holder, &a), line_of(&c->waits, "", worst->released, &line),
+             named(worst->place, &b), duration_text((double)worst->parts.total, total), did_text(c, &worst->did, did));
     snprintf(f->look, sizeof f->look, "info --go %llu", (ull)worst->id);
   }
 }
@@ -220,7 +270,7 @@ static void find_pauses(causes *c, diagnosis *found) {
     if (!f) return;
     snprintf(f->text, sizeof f->text,
              "%s%s stops the world %llu times (%s): %.1f %% of the time, %s in sum, once for %s",
-             named(worst->place, &a), line_of(c, "", worst->stack, &line), (ull)worst->pauses.count,
+             named(worst->place, &a), line_of(&c->waits, "", worst->stack, &line), (ull)worst->pauses.count,
              named(worst->reason, &b), 100 * share_of((int64_t)worst->pauses.total, c),
              duration_text((double)worst->pauses.total, total), duration_text((double)worst->pauses.longest, longest));
     look_at(c, f, "dump", worst->pauses.when, plus(worst->pauses.when, worst->pauses.longest));
@@ -308,7 +358,9 @@ static void find_collector(const causes *c, const summary *sum, diagnosis *found
 void find_findings(causes *c, const summary *sum) {
   diagnosis *found = &c->found;
   if (sum->selection.on || c->end <= c->begin) return; /* not of some goroutines, of which too much is unknown */
-  find_collector(c, sum, found);                       /* before its pauses */
+  find_crash(c, found);
+  find_deadlock(c, found);
+  find_collector(c, sum, found); /* before its pauses */
   find_lock(c, found);
   find_stuck(c, found);
   find_receiver(c, found);

@@ -27,12 +27,7 @@ static void free_digesting(digest *d) {
   free(d);
 }
 
-static void pass_event(summary *sum, const gotrace_event *e) {
-  source_take(&sum->s, e);
-  if (e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
-}
-
-static void host_pass(digest *d, const gotrace_event *e) { pass_event(sum_of(d), e); }
+static void host_pass(digest *d, const gotrace_event *e) { summary_pass(sum_of(d), e); }
 
 /* `m`: the thread on which it runs, or NOBODY. `reasons`: maps the digest's reasons to the summary's; NULL: they are
  * the same. */
@@ -287,7 +282,7 @@ static void play(player *by, recording *r) {
   memset(items, 0, sizeof items);
   while ((count = play_some(by->sum, r, &position, &time, items)) > 0) {
     for (i = 0; i < count; i++) {
-      if (items[i].is_event) pass_event(by->sum, &items[i].event);
+      if (items[i].is_event) summary_pass(by->sum, &items[i].event);
       else play_catch_up(by, r, &items[i].go, items[i].m);
     }
   }

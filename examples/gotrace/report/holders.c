@@ -2,6 +2,7 @@
 
 #include "holders.h"
 
+#include "../record/board.h"
 #include "groups.h"
 
 #include <stdlib.h>
@@ -142,6 +143,7 @@ void holders_add(holders *h, const stretch *part, goroutine *by) {
     if (part->status == GO_WAITING && wait_is(made->does, WAIT_LOCK | WAIT_PERMIT))
       of->got[of->got_count++ % GOT] = *made;
   }
+  if (part->status == GO_WAITING && part->by) *SIDE(told_holder, &h->told, part->g->number) = (told_holder){0};
   if (part->next != GO_NONE || !part->by) return;
   of->ended = true;
   place = (history **)&h->ended[h->ended_count++ % COUNT(h->ended)];
@@ -176,6 +178,17 @@ void add_activity(holders *h, goroutine *g, int64_t begin, int64_t end, activity
 
 /* -------------------------------------------------------------------------------------------------- hand-overs ---- */
 
+void take_told_holder(side_array *told, world *w, const op *o) {
+  const goroutine *g = o->m ? o->m->g : NULL;
+  pool_text text = pool_text_of(o->value);
+  uint64_t id = 0;
+  size_t i;
+  if (!g || !pool_text_is(o->name, RECORD_HOLDER)) return;
+  for (i = 0; i < text.size && text.data[i] >= '0' && text.data[i] <= '9'; i++)
+    id = id * 10 + (uint64_t)(text.data[i] - '0');
+  *SIDE(told_holder, told, g->number) = (told_holder){find_go(w, id), o->stack};
+}
+
 /* The goroutine's last wait that ended between the two times and by which it may have got what it releases in a stack;
  * NULL: none. */
 static const spell *last_wait(holders *h, class_at wait, const goroutine *g, int64_t begin, int64_t end,
@@ -190,7 +203,48 @@ static const spell *last_wait(holders *h, class_at wait, const goroutine *g, int
   return NULL;
 }
 
+/* Whether a goroutine may have handed on, since a time, what another one has waited for since then. */
+static bool may_have_handed_on(holders *h, const goroutine *g, class_at wait, int64_t since) {
+  size_t go;
+  uint32_t i;
+  for (go = 0; go < h->w->gos.count; go++) {
+    const history *of = *history_place(h, h->w->gos.values[go]);
+    for (i = 0; of && i < GOT && i < of->got_count; i++) {
+      const spell *s = &of->got[i];
+      if (s->by == g && s->end > since && got_by(h->waits, wait, (class_at){(wait_class)s->does, s->stack}, s->woke))
+        return true;
+    }
+  }
+  return false;
+}
+
+told_holder holder_now(holders *h, const goroutine *g) {
+  told_holder told = *SIDE(told_holder, &h->told, g->number);
+  unsigned does = does_in(h->waits, g->status, g->stack, g->reason);
+  if (told.g &&
+      (!wait_is(does, WAIT_LOCK) || may_have_handed_on(h, told.g, (class_at){(wait_class)does, g->stack}, g->since)))
+    told.g = NULL;
+  return told;
+}
+
+/* A search ends where an earlier one has been. */
+goroutine *find_deadlocked(holders *h) {
+  side_array visits = {0}; /* uint32_t by goroutine: the search that has met it; 0: none */
+  goroutine *from, *g, *next;
+  uint32_t search = 0, *visit = NULL;
+  for (from = h->w->live; from; from = from->next) {
+    search++;
+    for (g = from; g && !*(visit = SIDE(uint32_t, &visits, g->number)); g = holder_now(h, g).g) *visit = search;
+    if (!g || *visit != search) continue;
+    for (next = holder_now(h, from = g).g; next != from; next = holder_now(h, next).g)
+      if (next->id < g->id) g = next;
+    return g;
+  }
+  return NULL;
+}
+
 unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait parts[MOST_PARTS]) {
+  told_holder told = *SIDE(told_holder, &h->told, wait->g->number);
   int64_t end = wait->end;
   uint32_t released = wait->by ? wait->by->stack : 0;
   class_at of = {wait_class_of(h->waits, wait->stack, wait->reason), wait->stack};
@@ -200,7 +254,13 @@ unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait
     const spell *own = follow ? last_wait(h, of, by, wait->begin, end, released) : NULL;
     const spell *taken = own || !by ? own : last_wait(h, of, by, INT64_MIN, end, released);
     int64_t begin = own ? own->end : wait->begin;
-    if (begin < end) parts[count++] = (part_of_wait){by, begin, end, taken ? taken->stack : 0, released};
+    uint32_t where = taken ? taken->stack : 0;
+    if (!own && told.g) {
+      if (told.g != by) released = 0;
+      by = told.g;
+      where = told.taken;
+    }
+    if (begin < end) parts[count++] = (part_of_wait){by, begin, end, where, released};
     end = begin;
     by = own ? own->by : NULL;
     released = own ? own->woke : 0;

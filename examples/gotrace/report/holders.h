@@ -6,6 +6,9 @@
  * began; what is before goes to the goroutine that ended that wait. A trace has no identity of locks, so two waits
  * are for the same lock if the functions that take and release it say so (same_owner in waits.h).
  *
+ * A trace of `gotrace record` tells who has a lock when another thread begins to wait for it, and where it was taken.
+ * Then only what is after the first hand-over is derived.
+ *
  * Other waits, such as those for a channel, a WaitGroup or a condition variable, go to the one that ended them. */
 
 #ifndef HOLDERS_H
@@ -45,16 +48,27 @@ int64_t stopped_between(const stops *s, const world *w, int64_t begin, int64_t e
 typedef struct part_of_wait {
   goroutine *holder; /* NULL: unknown */
   int64_t begin, end;
-  uint32_t taken;    /* stack where the holder itself waited for the lock; 0: it had it without waiting, or no lock */
+  uint32_t
+      taken; /* stack where the holder took the lock, if that is told or it waited for it; 0: unknown, or no lock */
   uint32_t released; /* stack where it ended the wait or handed the lock on; 0: unknown */
 } part_of_wait;
 
 #define MOST_PARTS 16
 
+/* Who has the lock that a goroutine waits for, or is about to, and the stack where it was taken. NULL: not known. */
+typedef struct told_holder {
+  goroutine *g;
+  uint32_t taken;
+} told_holder;
+
+/* A log of the program, before it is applied. `told`: told_holder by goroutine, of those that it tells. */
+void take_told_holder(side_array *told, world *w, const op *o);
+
 typedef struct holders {
   waits *waits;
   const world *w;
   stops stopped;
+  side_array told;             /* told_holder by goroutine */
   side_array gos;              /* struct history *, by goroutine */
   struct history *ended[4096]; /* a ring of those of goroutines that have ended */
   size_t ended_count;
@@ -65,6 +79,12 @@ void holders_add(holders *h, const stretch *part, goroutine *by);
 
 /* The parts of a wait that ends now, last one first; returns their number. They cover it. */
 unsigned wait_parts(holders *h, const stretch *wait, goroutine *by, part_of_wait parts[MOST_PARTS]);
+
+/* Who has the lock that a goroutine waits for now, if that is told and cannot have changed. */
+told_holder holder_now(holders *h, const goroutine *g);
+
+/* Goroutines each of which waits for a lock that the next one has: the one with the least id; NULL: there are none. */
+goroutine *find_deadlocked(holders *h);
 
 /* Adds up what a goroutine did in a time that has passed, as far as it is remembered. */
 void add_activity(holders *h, goroutine *g, int64_t begin, int64_t end, activity *to);

@@ -99,6 +99,10 @@ typedef struct blame { /* outermost waits of a class in a place, through a gorou
   int64_t time, longest;
 } blame;
 
+typedef struct holding { /* who had a lock when a wait for it began, and where that was taken, where the trace tells */
+  uint32_t life, taken;
+} holding;
+
 /* A wait that the walk explains now. The walk is in the past of another goroutine and returns when the wait began. */
 typedef struct detour {
   moment wait; /* the innermost wait, which began at `begin` or before */
@@ -127,8 +131,10 @@ typedef struct path {
   waits waits;
   stops stopped;
   marks marks;
-  map blames;  /* struct blame */
-  map regions; /* the place of a region's name in region_times */
+  side_array told; /* told_holder by goroutine, of the wait that follows */
+  map held;        /* struct holding by moment of a wait */
+  map blames;      /* struct blame */
+  map regions;     /* the place of a region's name in region_times */
   region_time *region_times;
   uint32_t region_count, region_capacity;
 } path;
@@ -159,6 +165,16 @@ static moment moment_at(path *p, const op *o) {
   return g && g->status == GO_RUNNING && !o->outside ? life_of(p, g)->last : OUTSIDE;
 }
 
+/* The last stretch is a wait of the goroutine. */
+static void note_holder(path *p, const goroutine *g) {
+  told_holder *told = SIDE(told_holder, &p->told, g->number);
+  if (told->g && told->g->status != GO_NONE) {
+    uint32_t of = (uint32_t)(life_of(p, told->g) - p->lives) + 1;
+    *(holding *)map_keep(&p->held, p->past_count, sizeof(holding), NULL) = (holding){of, told->taken};
+  }
+  *told = (told_holder){0};
+}
+
 static void path_stretch(consumer *c, const stretch *part) {
   path *p = (path *)c;
   goroutine *g = part->g;
@@ -181,6 +197,7 @@ static void path_stretch(consumer *c, const stretch *part) {
   if (part->by && part->status == GO_RUNNING) made->stack = part->by->stack;
   if (part->by && part->status == GO_WAITING) made->woke = part->by->stack;
   l->last = p->past_count;
+  if (part->status == GO_WAITING && part->by) note_holder(p, g);
   if (part->next == GO_NONE) *life_number(p, g) = 0;
 }
 
@@ -231,6 +248,7 @@ static void path_take(consumer *c, const op *o) {
   case GOTRACE_V2_USER_REGION_END:
     if (o->m && o->m->g) marks_take(&p->marks, &life_of(p, o->m->g)->mark, o);
     break;
+  case GOTRACE_V2_USER_LOG: take_told_holder(&p->told, c->w, o); break;
   default: break;
   }
 }
@@ -337,7 +355,9 @@ static void add_blames(path *p, moment wait) {
   while (by && end > begin) {
     moment own = last_wait(p, wanted, by, begin, released);
     int64_t since = own && p->pasts[own - 1].end < end ? p->pasts[own - 1].end : begin;
-    uint32_t of = life_at(p, by), stack = own ? p->pasts[own - 1].stack : released;
+    const holding *held = own ? NULL : map_get(&p->held, wait);
+    uint32_t of = held ? held->life : life_at(p, by);
+    uint32_t stack = held ? held->taken : own ? p->pasts[own - 1].stack : released;
     uint32_t key[3] = {wanted.is, own_or_entry(p, s->stack, s->life), own_or_entry(p, stack, of)};
     blame *to = map_keep(&p->blames, hash_of(key, sizeof key), sizeof *to, NULL);
     to->is = wanted.is;
@@ -855,6 +875,7 @@ int command_path(const char *name, const settings *set) {
   free(p->marks.all);
   free(p->region_times);
   map_free(&p->blames);
+  map_free(&p->held);
   map_free(&p->regions);
   map_free(&p->open);
   part_close(&of);

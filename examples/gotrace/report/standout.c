@@ -22,13 +22,24 @@ static void time_text(int64_t time, char text[32]) {
 
 static int name_size(pool_text name) { return (int)prefix_size(name.data, name.size, 160); }
 
+/* Whether a time is more than that of the best group so far. Of equal ones, the first by name counts. */
+static bool exceeds(const group *g, int64_t time, const group *best, int64_t most) {
+  return !best || time > most || (time == most && by_name(g, best) < 0);
+}
+
+static bool has_goroutine(const groups *all) {
+  const group *g = all->list;
+  while (g && !g->count) g = g->next;
+  return g != NULL;
+}
+
 /* The function that ran most, apart from the runtime's; NULL: none ran for long enough. */
 static const group *busiest(const summary *sum) {
   const group *g, *best = NULL;
   for (g = sum->functions.list; g; g = g->next) {
     if (is_runtimes(g->name)) continue;
     if ((double)g->t.running < BUSY * (double)sum->duration || !g->t.running) continue;
-    if (!best || g->t.running > best->t.running) best = g;
+    if (exceeds(g, g->t.running, best, best ? best->t.running : 0)) best = g;
   }
   return best;
 }
@@ -40,7 +51,7 @@ static int recorded_fact(const summary *sum, char *text, size_t size) {
   pool_text name, reason;
   char used[32], ran[32];
   for (g = sum->functions.list; g; g = g->next)
-    if (g->t.cpu > 0 && (!best || g->t.cpu > best->t.cpu)) best = g;
+    if (g->t.cpu > 0 && exceeds(g, g->t.cpu, best, best ? best->t.cpu : 0)) best = g;
   if (!best) return snprintf(text, size, "%s", "");
   name = pool_text_of(best->name);
   time_text(best->t.cpu, used);
@@ -73,7 +84,7 @@ static int main_fact(const summary *sum, char *text, size_t size) {
   }
   if (sum->c.recorded) return recorded_fact(sum, text, size);
   if (!g && sum->selection.on) return snprintf(text, size, "%s", "");
-  if (!sum->functions.list) return snprintf(text, size, "the trace shows no goroutine");
+  if (!has_goroutine(&sum->functions)) return snprintf(text, size, "the trace shows no goroutine");
   if (!g) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);

@@ -26,7 +26,7 @@ pool_text reason_text(const summary *sum, uint32_t place) {
 
 /* ------------------------------------------------------------------------------------------------------ tasks ---- */
 
-static task *task_of(summary *sum, uint64_t id) {
+task *summary_task(summary *sum, uint64_t id) {
   task *t = map_keep(&sum->task_ids, id, sizeof *t, NULL);
   t->id = id;
   return t;
@@ -76,7 +76,7 @@ static group *stretches_of(goroutine_summary *g) {
   return g->unnamed;
 }
 
-static goroutine_summary *begin_goroutine(summary *sum, uint64_t id, int64_t time) {
+goroutine_summary *summary_begin_goroutine(summary *sum, uint64_t id, int64_t time) {
   goroutine *of = go_record(&sum->s.w, id);
   goroutine_summary *g = summary_of(sum, of);
   if (g) return g;
@@ -152,7 +152,7 @@ static RARE void account_region(summary *sum, goroutine_summary *g, unsigned sta
   task *of;
   add_time(&r->own, status, reason, time);
   if (!r->task || (r->inherited && is_runtimes(name_of(g->g)))) return;
-  of = task_of(sum, r->task);
+  of = summary_task(sum, r->task);
   of->chosen = true;
   add_time(of->name ? &of->name->t : &of->t, status, reason, time);
 }
@@ -325,7 +325,7 @@ static void sum_stretch(consumer *c, const stretch *part) {
  * on. */
 static void take_status(summary *sum, const op *o) {
   bool is_older = !summary_of(sum, go_record(&sum->s.w, o->id));
-  goroutine_summary *g = begin_goroutine(sum, o->id, sum->s.w.sync);
+  goroutine_summary *g = summary_begin_goroutine(sum, o->id, sum->s.w.sync);
   proc *p = o->a[1] == NOBODY ? NULL : world_proc(&sum->s.w, o->a[1], true);
   g->is_older |= is_older;
   g->g->entry = o->new_stack;
@@ -339,7 +339,7 @@ static void take_status(summary *sum, const op *o) {
 
 static void take_create(summary *sum, const op *o) {
   const goroutine *creator = o->m ? o->m->g : NULL;
-  goroutine_summary *from = summary_of(sum, creator), *g = begin_goroutine(sum, o->id, o->time);
+  goroutine_summary *from = summary_of(sum, creator), *g = summary_begin_goroutine(sum, o->id, o->time);
   g->is_older = !creator && o->time == sum->s.first; /* v1: so gotrace.h tells those that were there */
   if (from && from->region_count) {
     push_region(g, 0, from->regions[from->region_count - 1].task, o->time, true);
@@ -357,11 +357,11 @@ static void take_region(summary *sum, const goroutine *of, const op *o) {
   account_until(sum, g, o->time);
   if (o->kind == GOTRACE_V2_USER_REGION_BEGIN) {
     push_region(g, o->name, o->id, o->time, false);
-    task_of(sum, o->id);
+    summary_task(sum, o->id);
     return;
   }
   if (!g->region_count && !o->a[0]) {
-    task_of(sum, o->id);
+    summary_task(sum, o->id);
     push_region(g, o->name, o->id, g->created, false);
     g->regions[0].has_begun = false;
     add_times(&g->regions[0].own, &g->t);
@@ -371,7 +371,7 @@ static void take_region(summary *sum, const goroutine *of, const op *o) {
 }
 
 static void take_task(summary *sum, const op *o) {
-  task *t = task_of(sum, o->id);
+  task *t = summary_task(sum, o->id);
   if (o->name || o->kind == GOTRACE_V2_USER_TASK_BEGIN || !t->name)
     name_task(sum, t, o->name); /* v1: no name at its end */
   if (o->kind == GOTRACE_V2_USER_TASK_END) {
@@ -514,11 +514,11 @@ static RARE void take_any(summary *sum, const op *o) {
     if (pool_text_is(o->name, RECORD_CPU_TIME)) take_cpu_time(sum, g, o->time, pool_text_of(o->value));
     if (sum->s.begun) take_log(sum, o);
     if (sum->s.begun && selected && log_counter(o->name, o->value, &name, &value)) add_count(sum, name, value);
-    task_of(sum, o->id);
+    summary_task(sum, o->id);
     break;
   default: break;
   }
-  if (selected && change_has_task(op_specs[o->kind].change)) task_of(sum, o->id)->chosen = true;
+  if (selected && change_has_task(op_specs[o->kind].change)) summary_task(sum, o->id)->chosen = true;
   if (!sum->s.begun) take_before(sum, g, o);
 }
 
@@ -530,7 +530,11 @@ static void sum_take(consumer *c, const op *o) {
   take_any(sum, o);
 }
 
-static void sum_begin(consumer *c, int64_t time) { (void)c, (void)time; }
+/* What came before the part has set only the state of the first change: see add_change() in collector.c. */
+static void sum_begin(consumer *c, int64_t time) {
+  collector *gc = &((summary *)c)->gc;
+  if (gc->count) gc->changes[0].time = time;
+}
 
 static void sum_end(consumer *c, int64_t time) {
   summary *sum = (summary *)c;
@@ -544,6 +548,11 @@ void summary_note_generation(summary *sum) {
   gotrace_decoder_get_info(sum->in->decoder, &info);
   sum->generations += !sum->generations || info.generation != sum->generation;
   sum->generation = info.generation;
+}
+
+void summary_pass(summary *sum, const gotrace_event *e) {
+  source_take(&sum->s, e);
+  if (e->kind == GOTRACE_V2_SYNC) summary_note_generation(sum);
 }
 
 static inline void count_kind(summary *sum, const gotrace_event *e) {
@@ -645,10 +654,7 @@ static void add_task(summary *sum, task *t) {
   if (sum->each && t->id) sum->each->task(sum->each, sum, t);
 }
 
-gotrace_result summarize(summary *sum, input *in, const settings *set) {
-  gotrace_result result;
-  gotrace_decoder_info known;
-  size_t i;
+gotrace_result summary_begin(summary *sum, input *in, const settings *set) {
   sum->in = in;
   sum->jobs = set->jobs ? set->jobs : processor_count();
   filter_open(&sum->selection, set);
@@ -661,7 +667,17 @@ gotrace_result summarize(summary *sum, input *in, const settings *set) {
   sum->c.statuses = sum->c.as_go = true;
   sum->c.own[0] = &sum->selection;
   sum->c.own[1] = &sum->selection_of_events;
-  result = source_begin(&sum->s, in, &sum->c, set->from, set->until);
+  sum->c.load = summary_load;
+  return source_begin(&sum->s, in, &sum->c, set->from, set->until);
+}
+
+gotrace_result summarize(summary *sum, input *in, const settings *set) {
+  gotrace_result result;
+  gotrace_decoder_info known;
+  size_t i;
+  sum->c.later = true;
+  sum->s.index = set->index;
+  result = summary_begin(sum, in, set);
   if (result == GOTRACE_OK && !sum->s.beginning && !sum->part) result = read_generations(sum, in);
   else if (result == GOTRACE_OK) result = source_read(&sum->s, watch_kinds, sum);
   source_end(&sum->s);

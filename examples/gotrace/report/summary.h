@@ -2,6 +2,7 @@
  *
  *     summary.c      gathers them: a consumer of operations and stretches
  *     generations.c  reads whole v2 traces faster, also on several threads
+ *     past.c         what is known before the selected part, as bytes for an index
  *     digest.c       adds up most events without making operations of them
  *     recording.c    what another thread finds in a later generation, kept until generations.c reaches it
  *     collector.c    pauses, collections, mutator utilization
@@ -31,6 +32,7 @@
 
 #include "collector.h"
 #include "digest.h"
+#include "../reading/saved.h"
 #include "../reading/source.h"
 
 #define MOST_LOSSES 30
@@ -147,6 +149,14 @@ typedef struct summary {
 gotrace_result summarize(summary *sum, input *in, const settings *set);
 void summary_free(summary *sum);
 
+/* The steps before the selected part, for an index: begins to read; takes an event; stores what is known, so that
+ * summary_load() makes it again. summary_save: false, that cannot be stored. summary_load: a consumer's `load`. */
+gotrace_result summary_begin(summary *sum, input *in, const settings *set);
+void summary_pass(summary *sum, const gotrace_event *e);
+bool summary_save(bytes *to, summary *sum, const saved_list *tasks);
+saved_task summary_saved_task;
+bool summary_load(consumer *c, const index_moment *from);
+
 /* Whether a function with this name is the runtime's, or unknown. */
 bool is_runtimes(uint32_t name);
 
@@ -159,10 +169,14 @@ counter_summary **sorted_counters(const summary *sum);
 timed_place *sorted_procs(summary *sum, size_t *count);
 timed_place *sorted_threads(summary *sum, size_t *count);
 
-/* ------------------------------------------------------------------------- between summary.c and generations.c ---- */
+/* ------------------------------------------------------------------------- between the files of a summary ---- */
 
 /* Reads the rest of a v2 trace of which no part is selected. */
 gotrace_result read_generations(summary *sum, input *in);
+
+/* The record of a task, or of a goroutine that begins; the goroutine's may exist. */
+task *summary_task(summary *sum, uint64_t id);
+goroutine_summary *summary_begin_goroutine(summary *sum, uint64_t id, int64_t time);
 
 uint32_t summary_reason(summary *sum, uint32_t name); /* the reason's place; MOST_REASONS: one of the others */
 void summary_add_time(summary *sum, goroutine_summary *g, unsigned status, uint32_t reason, int64_t time);

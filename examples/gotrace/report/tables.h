@@ -8,8 +8,8 @@
  *     trace       format ("1.27"), family (1, 2), complete (whether the trace has no error), began (the wall clock at
  *                 the first event, "2026-11-22T21:40:05.123456789Z"), duration, events, generations, gomaxprocs,
  *                 disordered (region ends out of order, with --lenient), stands_out (a text)
- *     findings    what is wrong, gravest first: kind ("lock", "leak", "channel", "pauses", "task", "procs" or
- *                 "collector"), text, look (arguments of gotrace that show more; "": none)
+ *     findings    what is wrong, gravest first: kind ("crash", "deadlock", "lock", "leak", "channel", "pauses", "task",
+ *                 "procs" or "collector"), text, look (arguments of gotrace that show more; "": none)
  *     functions   goroutines by the function they began with, or their thread's name in a trace of `gotrace record`:
  *                 count; running (there: not seen waiting), runnable, syscall, syscall_blocked, blocked (total times);
  *                 cpu (only there: CPU time); stopped: how much of running was while the world was stopped; of single
@@ -19,7 +19,7 @@
  *     waits       by class and place, the innermost function that is the program's own: class, place, blocked_*
  *     holders     waits for locks, channels and the like, by who had them or did what was waited for: class, place (of
  *                 the waits), holder (a function), goroutine (the longest part's holder), taken, released (its stacks,
- *                 outermost frame first: where it waited for the lock itself, "" if it did not; where it released it),
+ *                 outermost frame first: where it took the lock, if that is known; where it released it),
  *                 meanwhile (what holders did most), meanwhile_time, blocked_*
  *     stops       stop-the-worlds by place and reason: stack (of the longest), pauses_*
  *     tasks       by name: count, complete, latency_* of the complete ones, open_* of those that have not ended: the

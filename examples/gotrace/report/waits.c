@@ -82,7 +82,8 @@ static const char *const libraries[] = {
 /* Of C, C++ and Rust: functions that begin so are not the program's, but those of the language's library or of a
  * library that wraps threads and locks. */
 static const char *const prefixes[] = {
-    "__", "pthread_", "sem_", "cnd_", "mtx_", "thrd_", "gotrace_", "_start", "clone", "start_thread",
+    "__", "libc.so.", "ld-musl-", "pthread_", "sem_", "cnd_", "mtx_", "thrd_", "gotrace_", "_start", "clone",
+    "start_thread",
     /* C++ */
     "std::", "void std::", "bool std::", "_ZSt", "_ZNSt", "_ZNKSt", "boost::", "absl::", "tbb::",
     /* Rust */
@@ -99,6 +100,9 @@ static const char *const prefixes[] = {
     /* CPython */
     "pythread_wrapper", "PyThread_", "lock_PyThread_", "take_gil", "drop_gil", "PyEval_RestoreThread",
     "PyEval_SaveThread", "PyEval_AcquireThread", "PyEval_ReleaseThread", "PyGILState_", "PyCOND_", "PyMUTEX_"};
+
+/* Of the C library, with these names: by which a program ends itself. */
+static const char *const ends[] = {"abort", "raise", "gsignal", "kill", "tgkill", "sigqueue"};
 
 static bool begins(pool_text text, const char *with) {
   size_t size = strlen(with);
@@ -119,6 +123,8 @@ static bool is_own(pool_frame frame) {
     if (memmem(name.data, name.size, "@GLIBC", 6) || memmem(name.data, name.size, "@@", 2)) return false;
     for (i = 0; i < COUNT(prefixes); i++)
       if (begins(name, prefixes[i])) return false;
+    for (i = 0; i < COUNT(ends); i++)
+      if (pool_text_is(frame.function, ends[i])) return false;
     return true;
   }
   while (size < name.size && !strchr("./", name.data[size])) size++;
@@ -223,7 +229,8 @@ static known_stack *known(waits *w, uint32_t stack) {
   if (k->frame) return k;
   s = pool_stack_of(stack);
   for (i = 0; i < s.count; i++) {
-    if (i == 0 && s.count > 1 && w->recorded && !is_go(pool_text_of(s.frames[0].function))) continue;
+    if (i == 0 && s.count > 1 && w->recorded && stack != w->interrupted && !is_go(pool_text_of(s.frames[0].function)))
+      continue;
     if (is_own(s.frames[i])) break;
   }
   k->frame = i + 1;

@@ -11,6 +11,7 @@
  * and all other counters.
  *
  *     view_levels.c   slices at all levels of detail
+ *     view_lengths.c  how long what begins in a time lasts
  *     view_data.c     the data, as a stream
  *     view_pack.c     slices for a page with a limit, compressed
  *     view_page.c     the page
@@ -203,8 +204,12 @@ static uint32_t detail_of(view *v, unsigned status, uint32_t reason, uint32_t st
   return place - 1;
 }
 
-static uint32_t new_detail(view *v, unsigned status, uint32_t reason, uint32_t stack) {
+unsigned colour_of_state(unsigned status, uint32_t reason) {
   static const unsigned colours[] = {[GO_RUNNABLE] = RUNNABLE, [GO_RUNNING] = RUNNING, [GO_SYSCALL] = IN_SYSCALL};
+  return status == GO_WAITING ? colour_of_reason(reason) : colours[status];
+}
+
+static uint32_t new_detail(view *v, unsigned status, uint32_t reason, uint32_t stack) {
   detail *d;
   if ((stack || reason) && !take_place(v, TABLE_DETAILS)) {
     v->tables[TABLE_DETAILS].lost++;
@@ -213,12 +218,13 @@ static uint32_t new_detail(view *v, unsigned status, uint32_t reason, uint32_t s
   GROW(v->details, v->detail_count, v->detail_capacity);
   d = &v->details[v->detail_count++];
   memset(d, 0, sizeof *d);
-  d->colour = status == GO_WAITING ? colour_of_reason(reason) : colours[status];
+  d->colour = colour_of_state(status, reason);
   d->reason = reason;
   d->stack = stack;
   return (uint32_t)v->detail_count;
 }
 
+/* Four buckets for each power of 2. */
 static unsigned bucket_of(uint64_t value) {
   unsigned power = value < 8 ? 0 : 61 - (unsigned)__builtin_clzll(value); /* leaves three bits of the value */
   unsigned bucket = power ? power * 4 + (unsigned)(value >> power) : (unsigned)value;
@@ -226,7 +232,8 @@ static unsigned bucket_of(uint64_t value) {
 }
 
 /* A hostile trace may have a name per few bytes, so a name with few durations takes little memory. */
-static void add_latency(latencies *l, unsigned bucket) {
+void add_latency(latencies *l, uint64_t length) {
+  unsigned bucket = bucket_of(length);
   if (!l->counts && (!l->few || l->bucket == bucket)) {
     l->bucket = bucket;
     l->few++;
@@ -264,7 +271,7 @@ static void count_stretch(view *v, const stretch *part, detail *d, row *r) {
   t->goroutines += !of->counted;
   of->counted = true;
   measure_add(&t->all[d->colour], length, part->by != NULL);
-  add_latency(&t->latencies[d->colour], bucket_of(length));
+  add_latency(&t->latencies[d->colour], length);
   measure_add(&d->all, length, part->by != NULL);
 }
 
@@ -276,7 +283,7 @@ static void count_span(view *v, uint32_t kind, uint32_t name, int64_t begin, int
   t->kind = kind;
   t->name = name;
   measure_add(&t->all, length, true);
-  add_latency(&t->latencies, bucket_of(length));
+  add_latency(&t->latencies, length);
 }
 
 /* Adds a stretch to its goroutine's row. */
@@ -948,8 +955,9 @@ static int view_all(char **paths, size_t count, const settings *set) {
 int command_view(char **paths, int count, const settings *set) {
   if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
   if (set->size && (set->pictures || set->serve || set->data)) usage("--size is for a page with the trace in it");
-  if (count > 1 && set->index) usage("--index is of one FILE; an index beside each, FILE.gtx, is found");
   if (count > 1 && (set->data || set->pictures)) usage("%s takes one FILE", set->data ? "--data" : "--pictures");
+  if (count > 1 && set->lengths) usage("--lengths takes one FILE");
+  if (set->lengths) return view_lengths(*paths, set);
 #if !IN_BROWSER
   if (!set->data) return view_all(paths, (size_t)count, set);
 #endif

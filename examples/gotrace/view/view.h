@@ -60,6 +60,10 @@ typedef struct latencies {
   uint32_t bucket, few; /* that one, and how many */
 } latencies;
 
+void add_latency(latencies *l, uint64_t length);
+
+unsigned colour_of_state(unsigned status, uint32_t reason);
+
 typedef struct totals {
   uint32_t name;
   uint64_t goroutines;
@@ -195,6 +199,9 @@ void view_contents(view *v, bytes *to);
 /* The data as a stream: the first is for levels.take, the second ends it. */
 void stream_chunk(levels *l, const chunk *c, bytes *raw);
 void view_stream(view *v, output *out);
+
+/* Writes how long what begins between two times lasts: see view_lengths.c. */
+int view_lengths(const char *path, const settings *set);
 
 /* Writes a page with pictures. Its chunks are those of view_pack.c. */
 void view_page(view *v, output *out);

@@ -724,7 +724,7 @@ void writer_open(writer *w, output *out, int format) {
   w->c.take = writer_take;
   w->c.end = writer_end;
   w->format = format;
-  w->c.modules = w->c.switches = true;
+  w->c.modules = w->c.switches = w->c.later = true;
   w->c.told = format >= GOTRACE_GO_1_22;
 }
 

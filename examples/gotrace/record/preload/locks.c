@@ -23,19 +23,111 @@ static bool is_clock(clockid_t clock) { return clock == CLOCK_REALTIME || clock 
 static int mutex_not_tried(pthread_mutex_t *unused) { return (void)unused, EBUSY; }
 static int rwlock_not_tried(pthread_rwlock_t *unused) { return (void)unused, EBUSY; }
 
+/* ----------------------------------------------------------------------------------------------------- holders ----
+ *
+ * Taking a free lock costs no event. Instead, the thread notes that it has the lock and where it took it, and a thread
+ * that waits for the lock tells that. Locks share slots, and nothing protects these: a note may be of another lock, or
+ * consist of parts of two notes, which `check` shows. It may be old, if the C library itself has taken the lock since;
+ * so it counts only if the lock names the same thread, where the C library keeps that.
+ */
+
+#define NOTES 8192 /* a power of two */
+
+static struct note {
+  uintptr_t check; /* see check_of() */
+  const struct usage *by;
+  uintptr_t at; /* return address */
+  uintptr_t unused;
+} notes[NOTES];
+
+static inline uintptr_t check_of(const void *lock, const struct usage *by, uintptr_t at) {
+  return (uintptr_t)lock ^ (uintptr_t)by ^ at;
+}
+
+/* Locks are 8 bytes or more. */
+static inline struct note *note_of(const void *lock) {
+  return (struct note *)(void *)((char *)notes + ((uintptr_t)lock & (NOTES - 1) * 8) * (sizeof *notes / 8));
+}
+
+static inline void note_holder(const void *lock, uintptr_t at) {
+  struct note *n = note_of(lock);
+  const struct usage *by = self.usage;
+  __atomic_store_n(&n->check, check_of(lock, by, at), __ATOMIC_RELAXED);
+  __atomic_store_n(&n->by, by, __ATOMIC_RELAXED);
+  __atomic_store_n(&n->at, at, __ATOMIC_RELAXED);
+}
+
+/* Tells who has the lock for which the thread is about to wait. `number`: of the thread that the lock names; 0: none;
+ * UNNAMED: it can name none. */
+#define UNNAMED UINT32_MAX
+static void tell_holder(const void *lock, uint32_t number) {
+  const struct note *n = note_of(lock);
+  uintptr_t check = __atomic_load_n(&n->check, __ATOMIC_RELAXED), at = __atomic_load_n(&n->at, __ATOMIC_RELAXED);
+  const struct usage *by = __atomic_load_n(&n->by, __ATOMIC_RELAXED);
+  int kept = errno;
+  char text[24];
+  if (!by || check != check_of(lock, by, at) || (number != UNNAMED && number != by->number) || !by->go) return;
+  snprintf(text, sizeof text, "%llu", (unsigned long long)by->go);
+  self.taken = at;
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_HOLDER, text);
+  self.taken = 0;
+  errno = kept;
+}
+
+/* The thread that a mutex names. In musl only the kinds that check it do. */
+static uint32_t mutex_holder(const pthread_mutex_t *m) {
+#if defined(__GLIBC__)
+  return (uint32_t)m->__data.__owner;
+#else
+  uint32_t words[2];
+  memcpy(words, m, sizeof words);
+  return words[0] & 15 ? words[1] & 0x3fffffff : UNNAMED;
+#endif
+}
+
+/* The thread that has a read-write lock to write, if one has. */
+static uint32_t writer_of(const pthread_rwlock_t *l) {
+#if defined(__GLIBC__)
+  return (uint32_t)l->__data.__cur_writer;
+#else
+  uint32_t word;
+  memcpy(&word, l, sizeof word);
+  return (word & 0x7fffffff) == 0x7fffffff ? UNNAMED : 0;
+#endif
+}
+
+/* By kind of lock: what waiters wait for, and what is noted and told of who has it. Readers are not noted, since there
+ * may be several. */
+#define KEY_MUTEX(m) (m)
+#define NOTE_MUTEX(m) note_holder(m, (uintptr_t)__builtin_return_address(0))
+#define TELL_MUTEX(m) tell_holder(m, mutex_holder((const pthread_mutex_t *)(const void *)(m)))
+#define KEY_WRITE_LOCK(l) ((const char *)(l) + 1)
+#define NOTE_WRITE_LOCK(l) note_holder(l, (uintptr_t)__builtin_return_address(0))
+#define TELL_WRITE_LOCK(l) tell_holder(l, writer_of(l))
+#define KEY_READ_LOCK(l) ((const char *)(l))
+#define NOTE_READ_LOCK(l) ((void)0)
+#define TELL_READ_LOCK(l) TELL_WRITE_LOCK(l)
+
 /* Defines a function that waits for a lock. `try` is called first; `held` is its result for a held lock. Trying is
  * harmless even if the call is not to be reported. */
-#define LOCK(type, name, parameters, arguments, try, try_arguments, held, key, reason) \
-  LONG_WAY type name##_held parameters {                                               \
-    type result;                                                                       \
-    if (!tracing()) return REAL(name) arguments;                                       \
-    WAIT_FOR(result, key, reason, name, arguments);                                    \
-    return result;                                                                     \
-  }                                                                                    \
-  EXPORT type name parameters {                                                        \
-    type result = try try_arguments;                                                   \
-    if (LIKELY(result != (held))) return result;                                       \
-    return name##_held arguments;                                                      \
+#define LOCK(type, name, parameters, arguments, try, try_arguments, held, kind, lock) \
+  LONG_WAY type name##_held parameters {                                              \
+    type result;                                                                      \
+    if (!tracing()) return REAL(name) arguments;                                      \
+    ENTER(name);                                                                      \
+    TELL_##kind(lock);                                                                \
+    begin_wait(KEY_##kind(lock), REASON_##kind);                                      \
+    result = real.name arguments;                                                     \
+    if (result == 0) NOTE_##kind(lock);                                               \
+    end_wait();                                                                       \
+    LEAVE();                                                                          \
+    return result;                                                                    \
+  }                                                                                   \
+  EXPORT type name parameters {                                                       \
+    type result = try try_arguments;                                                  \
+    if (LIKELY(result == 0)) NOTE_##kind(lock);                                       \
+    if (LIKELY(result != (held))) return result;                                      \
+    return name##_held arguments;                                                     \
   }
 
 /* Defines a function that releases up to `count` waiters. */
@@ -53,39 +145,45 @@ static int rwlock_not_tried(pthread_rwlock_t *unused) { return (void)unused, EBU
     return function arguments;                                         \
   }
 
+/* Defines a function that takes a lock if it is free. */
+#define TRY_LOCK(name, type, try, kind)         \
+  EXPORT int name(type *lock) {                 \
+    int result = try(lock);                     \
+    if (LIKELY(result == 0)) NOTE_##kind(lock); \
+    return result;                              \
+  }
+
 /* ----------------------------------------------------------------------------------------------------- mutexes ---- */
 
-LOCK(int, pthread_mutex_lock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
+TRY_LOCK(pthread_mutex_trylock, pthread_mutex_t, EARLY(pthread_mutex_trylock), MUTEX)
+LOCK(int, pthread_mutex_lock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_trylock), (m), EBUSY, MUTEX, m)
 LOCK(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *until), (m, until),
-     REAL(pthread_mutex_trylock), (m), EBUSY, m, MUTEX)
+     REAL(pthread_mutex_trylock), (m), EBUSY, MUTEX, m)
 LOCK(int, pthread_mutex_clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until),
-     (m, clock, until), (is_clock(clock) ? REAL(pthread_mutex_trylock) : mutex_not_tried), (m), EBUSY, m, MUTEX)
+     (m, clock, until), (is_clock(clock) ? REAL(pthread_mutex_trylock) : mutex_not_tried), (m), EBUSY, MUTEX, m)
 WAKER(int, pthread_mutex_unlock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_unlock), m, 1)
 
-LOCK(int, mtx_lock, (mtx_t * m), (m), REAL(mtx_trylock), (m), thrd_busy, m, MUTEX)
+TRY_LOCK(mtx_trylock, mtx_t, REAL(mtx_trylock), MUTEX)
+LOCK(int, mtx_lock, (mtx_t * m), (m), REAL(mtx_trylock), (m), thrd_busy, MUTEX, m)
 LOCK(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict until), (m, until), REAL(mtx_trylock), (m),
-     thrd_busy, m, MUTEX)
+     thrd_busy, MUTEX, m)
 WAKER(int, mtx_unlock, (mtx_t * m), (m), REAL(mtx_unlock), m, 1)
 
 /* -------------------------------------------------------------------------------------------- read-write locks ---- */
 
-#define READERS(lock) ((const char *)(lock))
-#define WRITERS(lock) ((const char *)(lock) + 1)
-
-LOCK(int, pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l), REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READERS(l),
-     READ_LOCK)
-LOCK(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITERS(l),
-     WRITE_LOCK)
+TRY_LOCK(pthread_rwlock_trywrlock, pthread_rwlock_t, REAL(pthread_rwlock_trywrlock), WRITE_LOCK)
+LOCK(int, pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l), REAL(pthread_rwlock_tryrdlock), (l), EBUSY, READ_LOCK, l)
+LOCK(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l), REAL(pthread_rwlock_trywrlock), (l), EBUSY, WRITE_LOCK, l)
 LOCK(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until),
-     (is_time(until) ? REAL(pthread_rwlock_tryrdlock) : rwlock_not_tried), (l), EBUSY, READERS(l), READ_LOCK)
+     (is_time(until) ? REAL(pthread_rwlock_tryrdlock) : rwlock_not_tried), (l), EBUSY, READ_LOCK, l)
 LOCK(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * l, const struct timespec *until), (l, until),
-     (is_time(until) ? REAL(pthread_rwlock_trywrlock) : rwlock_not_tried), (l), EBUSY, WRITERS(l), WRITE_LOCK)
+     (is_time(until) ? REAL(pthread_rwlock_trywrlock) : rwlock_not_tried), (l), EBUSY, WRITE_LOCK, l)
 LOCK(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until),
      (l, clock, until), (is_time(until) && is_clock(clock) ? REAL(pthread_rwlock_tryrdlock) : rwlock_not_tried), (l),
-     EBUSY, READERS(l), READ_LOCK)
+     EBUSY, READ_LOCK, l)
 LOCK(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until),
      (l, clock, until), (is_time(until) && is_clock(clock) ? REAL(pthread_rwlock_trywrlock) : rwlock_not_tried), (l),
-     EBUSY, WRITERS(l), WRITE_LOCK)
+     EBUSY, WRITE_LOCK, l)
 
 /* Whether the calling thread, which holds the lock, is its only holder, not one of several readers. The first word of
  * the lock counts readers: in glibc from its fourth bit on (pthread_rwlock_common.c), in musl in its lower 31 bits,
@@ -105,7 +203,7 @@ static bool holds_alone(const pthread_rwlock_t *lock) {
 LONG_WAY int unlock_wakes(pthread_rwlock_t *l) {
   if (tracing() && holds_alone(l)) {
     ENTER(pthread_rwlock_unlock);
-    if (!wake(READERS(l), GOTRACE_WAKE_ALL)) wake(WRITERS(l), 1);
+    if (!wake(KEY_READ_LOCK(l), GOTRACE_WAKE_ALL)) wake(KEY_WRITE_LOCK(l), 1);
     LEAVE();
   }
   return REAL(pthread_rwlock_unlock)(l);
@@ -121,7 +219,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l) {
 /* The wait releases the mutex and locks it again. */
 #define CONDITION(name, parameters, arguments)                                      \
   REPORTED(int, name, parameters, arguments, false, if (has_waiters(m)) wake(m, 1); \
-           begin_wait(c, REASON_CONDITION), end_wait())
+           begin_wait(c, REASON_CONDITION), NOTE_MUTEX(m); end_wait())
 CONDITION(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m))
 CONDITION(pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until), (c, m, until))
 CONDITION(pthread_cond_clockwait,

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #if !HAS_UNWINDER
 #include <unwind.h>
 #endif
@@ -267,12 +268,44 @@ __attribute__((no_sanitize("address"))) static int walk_frames(uintptr_t *pcs, i
   return count;
 }
 
+/* Of the code that a signal has interrupted; after a call of a null pointer, of its caller. */
+__attribute__((no_sanitize("address"))) static int take_interrupted(uintptr_t *pcs, int max) {
+#if HAS_UNWINDER
+  const ucontext_t *context = self.crashed;
+#if defined(__x86_64__)
+  const greg_t *registers = context->uc_mcontext.gregs;
+  unwind_frame frame = {(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP],
+                        0};
+#else
+  const mcontext_t *registers = &context->uc_mcontext;
+  unwind_frame frame = {registers->pc + 1, registers->sp, registers->regs[29], registers->regs[30]};
+#endif
+  unwind_stack stack;
+  int count = 0;
+#if defined(__x86_64__)
+  if (frame.pc <= 4096 && on_own_stack((const char *)frame.sp)) {
+    frame.pc = *(const uintptr_t *)frame.sp;
+    frame.sp += sizeof frame.pc;
+  }
+#endif
+  stack.low = frame.sp & ~(sizeof(void *) - 1);
+  stack.high = on_own_stack((const char *)frame.sp) ? (uintptr_t)self.stack_high : (frame.sp | 4095) + 1;
+  do pcs[count++] = frame.pc;
+  while (count < max && unwind_step(&frame, &stack) && !starts_threads(frame.pc));
+  return count;
+#else
+  return (void)pcs, (void)max, 0;
+#endif
+}
+
 static int take_stack(void *context, uintptr_t *pcs, int max) {
   int count;
   (void)context;
+  if (self.crashed) return take_interrupted(pcs, max - 1);
   if (!self.inside || !self.function || max < 3) return 0;
   pcs[0] = self.function + 1; /* frames are return addresses */
   max--;                      /* `max` frames would count as truncated */
+  if (self.taken) return pcs[1] = self.taken, 2;
   if (state.stacks == RECORD_STACKS_UNWIND && (count = unwind(pcs + 1, max - 1)) > 0) return 1 + count;
   pcs[1] = self.caller;
   if (state.stacks != RECORD_STACKS_FRAME_POINTERS || !on_own_stack(self.frame)) return 2;
@@ -569,14 +602,36 @@ static void wait_for_end(void) {
 /* Whether the library's handlers take the place of the default action. */
 static bool handles_signals(void) { return service.exists || state.outside; }
 
+static const char *name_of_crash(int number) {
+  switch (number) {
+  case SIGSEGV: return "SIGSEGV";
+  case SIGBUS: return "SIGBUS";
+  case SIGFPE: return "SIGFPE";
+  case SIGILL: return "SIGILL";
+  case SIGABRT: return "SIGABRT";
+  default: return NULL;
+  }
+}
+
+/* Tells where the thread crashes. Inside a function of the library it may hold a lock. */
+static void tell_crash(int number, void *context) {
+  const char *name = name_of_crash(number);
+  if (!name || self.inside) return;
+  self.inside = 1;
+  self.crashed = context;
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_CRASH, name);
+  self.crashed = NULL;
+  self.inside = 0;
+}
+
 /* The signal ends the program as without the tracer, with the same number and details, but not before the trace has
  * ended: at most a second later, since the thread may hold a lock that the tracer needs. If several threads get such a
  * signal, the first one's ends the process. */
 static void end_by_signal(int number, siginfo_t *details, void *context) {
   const struct timespec second = {1, 0};
   uint32_t none = 0;
-  (void)context;
   if (handles_signals() && (is_dying() || is_traced())) {
+    tell_crash(number, context);
     if (!__atomic_compare_exchange_n(&service.death, &none, DYING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
       wait_for_death();
     } else if (state.outside) {

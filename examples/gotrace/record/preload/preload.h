@@ -43,6 +43,7 @@ typedef struct thread thread; /* threads.c: a thread that the program created */
 struct usage {
   pthread_t handle;
   uint64_t go;       /* its goroutine's id */
+  uint32_t number;   /* the thread's, of the kernel */
   uint64_t reported; /* atomic; nanoseconds of CPU time that are in the trace */
   uint64_t when;     /* time of that report, in milliseconds */
 };
@@ -56,6 +57,8 @@ struct self {
   struct usage *usage; /* NULL: not known */
   /* The function that the thread is in. */
   uintptr_t function, caller;
+  void *crashed;   /* the next event's stack is that which a signal has interrupted, by its context; NULL: own */
+  uintptr_t taken; /* the next event's stack is that of a thread that took a lock and then returned to here; 0: own */
 #if defined(__aarch64__)
   uintptr_t cfa;
 #endif

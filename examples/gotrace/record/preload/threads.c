@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 /* A thread's record outlives the thread, because another thread may be about to name it. */
 struct thread {
@@ -95,6 +96,7 @@ static void report(struct usage *u, clockid_t clock, uint64_t go) {
 static void begin_usage(struct usage *u) {
   self.usage = u;
   u->handle = pthread_self();
+  u->number = (uint32_t)REAL(syscall)(SYS_gettid);
   u->reported = read_clock(CLOCK_THREAD_CPUTIME_ID);
   u->when = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
   u->go = gotrace_go_id(gotrace_go_self());

@@ -203,16 +203,20 @@ function wallOf({began}) {
   return second ? BigInt(Date.parse(second + "Z")) * 1000000n + BigInt(fraction) : null;
 }
 
+// A text without marks and overrides of the direction, which could forge what a line says.
+const plain = (text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?");
+
 class Data {
-  // `given`: of FileData; at least one.
+  // `given`: of FileData; at least one. They stay as they are, for other pictures.
   constructor(given) {
     const sum = (value) => given.reduce((all, file) => all + value(file), 0), alike = (values) => [...new Set(values)].join(" and ");
-    const counts = new Map();
-    let files = given;
-    for (const file of files) { // whose names tell them apart
-      const count = (counts.get(file.name) || 0) + 1;
-      counts.set(file.name, count);
-      file.title = count > 1 ? file.name + " (" + count + ")" : file.name;
+    const titles = new Set();
+    let files = given.map((file) => ({...file}));
+    for (const file of files) { // whose titles tell them apart
+      const name = plain(file.name);
+      file.title = name;
+      for (let count = 2; titles.has(file.title); count++) file.title = name + " (" + count + ")";
+      titles.add(file.title);
     }
     this.placeInTime(files);
     files = [...files].sort((a, b) => a.time - b.time);
@@ -239,7 +243,7 @@ class Data {
     const length = (begin) => Math.max(...files.map((file) => begin(file) + file.end)) - Math.min(...files.map((file) => begin(file) + file.begin));
     const apart = !without.length && length((file) => file.time) > MOST_APART * length(() => 0);
     if (apart) for (const file of files) file.time = 0;
-    this.apart = files.length === 1 ? "" : without.length ? "Each trace is shown from its own beginning, since " + (without.length > 2 ? without.length + " of them" : without.map((file) => file.title).join(" and ")) + (without.length > 1 ? " have" : " has") + " no wall clock (Go writes it from 1.25 on, gotrace record with --format 1.25)."
+    this.apart = files.length === 1 ? "" : without.length ? "Each trace is shown from its own beginning, since " + (without.length > 2 ? without.length + " of them" : without.map((file) => file.title).join(" and ")) + (without.length > 1 ? " have" : " has") + " no wall clock (Go writes it from 1.25 on, gotrace record with --children or --format 1.25)."
       : apart ? "Each trace is shown from its own beginning, since they are too far apart." : "";
   }
   // Gives the numbers of the picture to all that a trace has.
@@ -247,7 +251,7 @@ class Data {
     Object.assign(file, {number, firstRow: next.row, firstDetail: next.detail, firstTask: next.task, firstStack: this.stackAt.length});
     next.row += file.rows.length / 7, next.detail += file.details.length / 7, next.task += file.tasks.length / 5;
     file.textAt = file.texts.map((raw) => {
-      const text = raw.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?"); // marks and overrides of the direction could forge what a line says
+      const text = plain(raw);
       if (!places.has(text)) places.set(text, this.texts.push(text) - 1);
       return places.get(text);
     });

@@ -109,6 +109,7 @@ class Painter {
   }
 
   draw() {
+    if (!this.canvas.isConnected) return; // another trace is shown
     const {context, ratio, theme, view} = this;
     const slices = this.chooseChunks();
     this.layout = this.model.lines(view);

@@ -61,7 +61,7 @@ class App {
     document.title = data.name + " - gotrace view";
     name.title = data.name, name.textContent = data.several ? data.files.length + " traces" : data.name;
     const facts = document.getElementById("facts");
-    facts.title = facts.textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "") + (data.apart ? ". " + data.apart : "");
+    facts.title = facts.textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
     if (data.filtered) this.fitChosen();
@@ -76,6 +76,7 @@ class App {
     this.closed.abort();
     clearTimeout(this.fragmentTimer);
     this.panels.asked?.abort();
+    this.results = this.found = this.view.range = null;
   }
 
   // ------------------------------------------------------------------------------------------------- the view ----
@@ -130,6 +131,7 @@ class App {
   }
 
   select(slice) {
+    if (this.closed.signal.aborted) return;
     this.panels.asked?.abort(); // what was shown needs no more answers
     this.view.selected = slice, this.view.range = null, this.view.hit = null, this.view.mark = null;
     if (slice) this.panels.showSlice(slice), this.reveal(slice.row);
@@ -160,7 +162,7 @@ class App {
   setRange(from, to) {
     const [a, b] = [from, to].map((time) => Math.max(this.data.begin, Math.min(time, this.data.end)));
     this.panels.asked?.abort();
-    this.view.range = {from: a, to: b}, this.view.selected = null;
+    this.view.range = {from: a, to: b}, this.view.selected = this.view.mark = null;
     this.panels.showRange(this.view.range);
     this.changed();
   }
@@ -215,6 +217,7 @@ class App {
   }
   async goTo(number, time) {
     const slice = await this.sliceAt(number, time, true) || await this.sliceAt(number, time, false);
+    if (this.closed.signal.aborted) return;
     this.show("timeline");
     this.centre(time);
     if (slice) this.select(slice);
@@ -241,19 +244,19 @@ class App {
   // --------------------------------------------------------------------------------------------------- search ----
 
   // Finds rows by function or goroutine, tasks, logs, CPU samples by function or as "sample". "=NAME" finds only goroutines
-  // of that function. A time, such as 3.5s, leads there, 3.5s 100us to so much around it; wait>5ms finds waits by their length, proc 1 a proc. Regions are
-  // found through their slices, and so are functions in stacks, but for the outermost, which the row has as its name.
+  // of that function. A time, such as 3.5s, leads there, 3.5s 100us to so much around it; wait>5ms finds waits by their length, proc 1 a proc. Regions and
+  // stopped worlds are found through their slices, and so are waits by their reason and functions in stacks, unless the row has the
+  // outermost as its name.
   // `file`: only its goroutines, for "=NAME".
   async search(text, file) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
     this.show("timeline");
-    this.results = [], this.result = -1;
+    const found = this.startSearch(FIRST);
     if (!wanted) return this.showFound();
     const [time, length] = wanted.replace(/(\d) (?=[a-zµ])/g, "$1").split(/ +/).map(parseDuration);
     if (time >= data.begin && time <= data.end && !(length <= 0)) return this.showTime(time, length);
     const longer = parseDuration(/^wait *> *(.*)$/.exec(wanted)?.[1] || "");
     if (longer >= 0) return this.searchWaits(longer);
-    const found = new Found(FIRST);
     const exactly = text[0] === "=", matches = matcher(text.trim());
     for (const row of model.rows) {
       if (row.begin > row.end || (file && row.file !== file)) continue;
@@ -269,40 +272,51 @@ class App {
       if (matches(value) || matches(name)) found.add({row: mark.row, time: mark.time, what: (mark.log ? "log " : "CPU sample in ") + value, mark});
     }
     const names = new Set(data.texts.map((name, i) => (name && matches(name) ? i : -1)).filter((i) => i >= 0));
-    const details = model.detailsIn(names);
-    if (details.size)
-      await this.searchSlices(found, KIND.GO, (what) => details.has(what), (what) => "in " + details.get(what) + ", " + model.whyOf(model.details[what]));
-    if (names.size && model.rows.some((row) => row.kind === KIND.REGION))
-      await this.searchSlices(found, KIND.REGION, (what) => names.has(what), (what) => "region " + data.texts[what]);
+    const details = model.detailsWith(names), name = (what) => names.has(what) && data.texts[what];
+    if (names.size)
+      await this.searchSlices(found, {
+        [KIND.GO]: (what, length, row) => details.get(what)?.(model.rows[row].name),
+        [KIND.REGION]: (what) => name(what) && "region " + name(what),
+        [KIND.STW]: (what) => name(what) && "stopped world: " + name(what),
+      });
     return this.showResults(found, 0);
   }
   // Goes to a time: to so much around it, or nearer if much of the trace is shown.
   showTime(time, length) {
     const all = this.data.end - this.data.begin, size = length || Math.min(this.view.to - this.view.from, all / 50);
-    this.results = null;
+    this.results = this.found = null;
     this.showFound();
     this.setView(time - size / 2, time + size / 2);
     document.getElementById("found").textContent = "in the middle: " + moment(time);
   }
   // The waits that last longer, longest first.
   async searchWaits(nanoseconds) {
-    const {model} = this, found = new Found(LONGEST), waits = new Set();
+    const {model} = this, found = this.startSearch(LONGEST), waits = new Set();
     model.details.forEach(({colour}, what) => { if (colour > SYSCALL) waits.add(what); });
-    await this.searchSlices(found, KIND.GO, (what, length) => waits.has(what) && length > nanoseconds, (what) => model.whyOf(model.details[what]));
+    await this.searchSlices(found, {[KIND.GO]: (what, length) => waits.has(what) && length > nanoseconds && model.whyOf(model.details[what])});
     return this.showResults(found, 0);
   }
-  // Adds the slices that match to what was found.
-  async searchSlices(found, kind, wanted, title) {
-    const {model, data} = this;
+  // What is found takes the place of what was found before, unless a later search, Escape or another trace ends this one.
+  startSearch(order) {
+    this.results = [], this.result = -1;
+    return this.found = new Found(order);
+  }
+  // Adds the slices that match to what was found. `titles`: for a kind of row a function of a slice's `what`, length and row that
+  // returns how the slice is called, if it matches.
+  async searchSlices(found, titles) {
+    const {model, data} = this, kinds = new Set(Object.keys(titles).map(Number));
+    if (!model.rows.some((row) => kinds.has(row.kind))) return;
     for (const chunk of data.chunks) {
       if (chunk.merged) continue;
       await chunk.load();
+      if (found !== this.found) return;
       const {slices} = chunk;
       for (const [row, span] of slices.index) {
-        if (model.rows[row].kind !== kind) continue;
+        const titleOf = titles[model.rows[row].kind];
+        if (!titleOf) continue;
         for (let i = span.from; i < span.to; i++) {
-          const begin = slices.begin[i], end = slices.end[i];
-          if (wanted(slices.what[i], end - begin, row)) found.add({row, time: begin, what: title(slices.what[i]), select: true, length: model.length({row, begin, end})});
+          const begin = slices.begin[i], end = slices.end[i], title = titleOf(slices.what[i], end - begin, row);
+          if (title) found.add({row, time: begin, what: title, select: true, length: model.length({row, begin, end})});
         }
       }
       data.forget();
@@ -327,13 +341,13 @@ class App {
   // The slices that a row of the summary counts, longest first.
   async showSlices(kind, wanted, title, count) {
     this.show("timeline");
-    this.results = [], this.result = -1;
-    const found = new Found(LONGEST);
-    await this.searchSlices(found, kind, wanted, () => title);
+    const found = this.startSearch(LONGEST);
+    await this.searchSlices(found, {[kind]: (...of) => wanted(...of) && title});
     return this.showResults(found, count);
   }
   // Goes to the first result. `count`: how many there are; the page of a large trace may have fewer.
   showResults(found, count) {
+    if (found !== this.found) return null;
     found.sort();
     this.results = found.list, this.result = -1;
     this.resultsOf = Math.max(found.total, count);
@@ -345,9 +359,10 @@ class App {
     if (!this.results?.length) return this.showFound();
     this.result = (this.result + 1) % this.results.length;
     this.showFound();
-    const {row, time, mark, select} = this.results[this.result], size = this.view.to - this.view.from;
+    const shown = this.results[this.result], {row, time, mark, select} = shown, size = this.view.to - this.view.from;
     if (time < this.view.from || time > this.view.to) this.setView(time - size * 0.1, time + size * 0.9);
     const slice = select && await this.sliceAt(row, time, false);
+    if (shown !== this.results?.[this.result]) return;
     if (mark) this.selectMark(mark);
     else if (slice) this.select(slice);
     else this.reveal(row);
@@ -365,7 +380,7 @@ class App {
     document.getElementById("found").textContent = !results ? "" : kept ? number(this.result + 1) + " of " + of() + ": " + results[this.result].what.slice(0, 60) : "nothing found";
   }
   endSearch() {
-    this.results = null, this.view.hit = null;
+    this.results = this.found = null, this.view.hit = null;
     document.getElementById("search").value = "";
     this.showFound();
     this.canvas.focus();
@@ -424,14 +439,15 @@ class App {
   // Keeps the place in the address. The browser goes back to the place before a jump: to another slice, time, tab, or to a
   // picture four times as long or short, or beside the last one. Smaller moves change the place.
   writeFragment() {
-    if (this.reading || this.closed.signal.aborted) return;
+    if (this.reading || this.closed.signal.aborted || location.hash !== this.address) return; // another address is about to be read
     const now = this.fragment(), last = this.written ?? now, kept = (text) => text.split("&").filter((part) => /^(s|m|r|tab)=/.test(part)).join("&");
     const [[a, b], [from, to]] = [last, now].map((text) => /^#t=(-?\d+)-(-?\d+)/.exec(text).slice(1).map(Number));
     const jump = kept(last) !== kept(now) || from > b || to < a || Math.abs(Math.log((to - from) / (b - a || 1))) > Math.log(4);
     history[jump ? "pushState" : "replaceState"]({app: this.id}, "", now);
-    this.written = now;
+    this.written = now, this.address = location.hash;
   }
   async readFragment() {
+    this.address = location.hash;
     if ((history.state?.app ?? this.id) !== this.id) return; // a place in another trace that was open before
     const turn = this.turn = {}; // a place that is read later takes the place of this one
     const values = new Map(location.hash.slice(1).split("&").map((part) => part.split("=", 2)));
@@ -647,7 +663,7 @@ class App {
       h: () => this.hideIdle(!this.view.hideIdle), t: () => this.setTheme(!this.dark), "?": () => document.getElementById("help").showModal(),
       1: () => this.open("timeline"), 2: () => this.open("summary"), 3: () => this.open("flame"),
       "/": () => { event.preventDefault(); document.getElementById("search").focus(); },
-      Enter: () => this.nextResult(), Escape: () => (this.results ? this.endSearch() : (this.view.range = null, this.select(null))),
+      Enter: () => this.nextResult(), Escape: () => (this.results ? this.endSearch() : (this.view.compared = null, this.select(null))),
     };
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action && !event.target.matches?.("input, select")) {

@@ -205,18 +205,17 @@ class Model {
     return {lines, height: y * grow, grow};
   }
 
-  // From details whose stacks contain one of these functions below the outermost, to the innermost such function. `names`:
-  // indices of texts.
-  detailsIn(names) {
-    const found = new Map(), {frames, stacks, stackAt, texts} = this.data;
+  // From details that have one of these names, as the reason of a wait or as a function of their stack, the innermost, to a
+  // function of a row's name that returns how a slice is called, if the row is not called so: its goroutine began with the
+  // outermost function. A runnable goroutine has the stack of another. `names`: indices of texts.
+  detailsWith(names) {
+    const found = new Map(), {frames, stacks, stackAt, texts} = this.data, reasons = new Set([...names].map((name) => texts[name]));
     this.details.forEach((detail, place) => {
-      const at = stackAt[detail.stack];
-      for (let i = 1; i < stacks[at]; i++) {
-        const name = frames[3 * stacks[at + i]];
-        if (!names.has(name)) continue;
-        found.set(place, texts[name]);
-        break;
-      }
+      const at = stackAt[detail.stack], size = stacks[at], why = this.whyOf(detail);
+      const frame = stacks.slice(at + 1, at + 1 + size).findIndex((f) => names.has(frames[3 * f])), name = frame >= 0 && texts[frames[3 * stacks[at + 1 + frame]]];
+      const outermost = frame === size - 1;
+      if (detail.colour !== RUNNING && detail.reason && reasons.has(detail.reason)) found.set(place, () => why);
+      else if (name && !(outermost && detail.colour === RUNNABLE)) found.set(place, (row) => !(outermost && row === name) && "in " + name + ", " + why);
     });
     return found;
   }

@@ -150,6 +150,12 @@ class Panels {
     this.asked?.abort();
     return this.asked = new AbortController();
   }
+  // Fills a section with what traces are asked for: at once, or if one is large, since it is read anew, after a click.
+  askFor(section, files, title, fill) {
+    const start = () => fill().catch((error) => section.replaceChildren(make("div", {class: "place"}, error.message)));
+    if (files.some(({trace}) => trace.file.size > MOST_READ)) section.replaceChildren(this.link(title, start));
+    else start();
+  }
   // A link to the critical path to something in a trace, for a page that can ask.
   pathLink({trace}, ...words) { return this.link("critical path", () => this.showAnswer("Critical path", trace, trace.path(...words))); }
   // The column of a table that tells of which trace an item is, if there are several.
@@ -183,8 +189,8 @@ class Panels {
   // Where the time of a task went, as gotrace path says: by state, by class of wait and who it went through, by region; and the
   // critical path, of which each step leads there. It is read anew, so that of a large trace it is asked for.
   fillSpent(to, file, task) {
-    const asked = this.ask(), {trace} = file;
     const fill = async () => {
+      const asked = this.ask(), {trace} = file;
       to.replaceChildren(make("div", {class: "place"}, "reading where the time went …"));
       const {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), asked.signal).then(JSON.parse);
       const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
@@ -200,9 +206,7 @@ class Panels {
         ...table("By region", regions.map((region) => [region.name || "(none)", region.time])),
         make("h2", null, "Steps" + (path.length > MOST_STEPS ? " (the first " + MOST_STEPS + " of " + path.length + ")" : "")), make("ol", {class: "steps"}, ...steps));
     };
-    const start = () => fill().catch((error) => to.replaceChildren(make("div", {class: "place"}, error.message)));
-    if (trace.file.size > MOST_READ) to.replaceChildren(this.link("where the time went", start));
-    else start();
+    this.askFor(to, [file], "where the time went", fill);
   }
   goToStep(file, step) {
     const since = file.time + step.since;
@@ -381,8 +385,8 @@ class Panels {
     const compare = () => { view.compared = range; this.showRange(range); };
     this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
       make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
-        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2 + this.fileColumn().length)); event.target.remove(); }), " · ",
-        earlier ? this.link("no comparison", () => { view.compared = null; this.showRange(range); }) : this.link(view.compared ? "now select the other time" : "compare with another time", compare)),
+        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2 + this.fileColumn().length)); event.target.remove(); }),
+        ...(this.app.data.files.some((file) => !file.trace) ? [] : [" · ", earlier ? this.link("no comparison", () => { view.compared = null; this.showRange(range); }) : this.link(view.compared ? "now select the other time" : "compare with another time", compare)])),
       ...this.app.data.files.map((file) => make("div", null, this.stoppedIn(file, range.from, range.to, "the world" + this.app.model.suffix(file) + " was stopped for "))),
       table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
       all, compared);
@@ -481,59 +485,46 @@ class Panels {
     const lengths = model.tasks.filter(({row}) => model.rows[row].file === span.file && model.rows[row].name === span.name).map((task) => model.length(task)).sort((a, b) => a - b);
     return lengths.length === span.count ? lengths : null;
   }
-  // Two distributions {title, count, longest, buckets, lengths}: how often something lasts how long, medians and tails.
+  // Two distributions {title, count, longest, buckets}: how often something lasts how long, medians and tails. Those are exact
+  // if there are {lengths} or, as view_lengths.c tells them, {p50, p90, p99, exact}; else they are those of a bucket.
   drawComparison(box, two) {
-    const lines = [["count", (of) => of.count.toLocaleString("en")], ["median", (of) => this.lengthAt(of, 0.5)], ["90 %", (of) => this.lengthAt(of, 0.9)], ["99 %", (of) => this.lengthAt(of, 0.99)],
+    const lines = [["count", (of) => of.count.toLocaleString("en")], ["median", (of) => this.lengthAt(of, 50)], ["90 %", (of) => this.lengthAt(of, 90)], ["99 %", (of) => this.lengthAt(of, 99)],
       ["longest", (of) => (of.count ? duration(of.longest) : "")]];
     box.replaceChildren(this.drawDistributions(two, Math.max(200, Math.min(720, box.clientWidth))), make("table", {"aria-label": "medians and tails"},
       make("thead", null, make("tr", null, make("th", {scope: "col"}, ""), ...two.map((of, k) => make("th", {scope: "col", class: "number"}, (k ? "─ " : "■ ") + of.title)))),
       make("tbody", null, ...lines.map(([title, value]) => make("tr", null, make("td", null, title), ...two.map((of) => make("td", {class: "number"}, value(of))))))));
   }
-  // The length that this share does not exceed: exact where each length is known, or else that of a bucket.
-  lengthAt({count, longest, buckets, lengths}, share) {
+  // The length that so much of them does not exceed.
+  lengthAt({count, longest, buckets, lengths, exact, ...of}, percent) {
     if (!count) return "";
-    if (lengths) return duration(percentile(lengths, share));
-    let left = Math.max(1, Math.ceil(share * count));
+    if (lengths) return duration(percentile(lengths, percent / 100));
+    if (exact !== undefined) return (exact ? "" : "≈ ") + duration(of["p" + percent]);
+    let left = Math.max(1, Math.ceil(percent / 100 * count));
     const [bucket] = buckets.find(([, of]) => (left -= of) <= 0) || [0];
     return "≤ " + duration(Math.min(edgeOf(bucket + 1), longest));
   }
 
-  // Two selected times beside each other: what began in each of them, by state, task or region.
-  async fillTimes(section, earlier, later) {
-    section.replaceChildren(make("div", {class: "place"}, "reading both times …"));
-    const both = await Promise.all([earlier, later].map((range) => this.lengthsIn(range)));
-    const sum = (kind) => both.reduce((all, kinds) => (kinds.get(kind) || []).reduce((a, b) => a + b, all), 0);
-    const inBoth = (kind) => both.every((found) => found.has(kind));
-    const kinds = [...new Set(both.flatMap((found) => [...found.keys()]))].map((kind) => [kind, sum(kind)]).sort((a, b) => inBoth(b[0]) - inBoth(a[0]) || b[1] - a[1]).map(([kind]) => kind).slice(0, 500);
-    if (!kinds.length) return section.replaceChildren(make("div", {class: "place"}, "nothing begins in these times"));
-    const box = make("div"), choice = this.choice("compare", kinds, 0, () => draw());
-    const draw = () => this.drawComparison(box, both.map((found, k) => distribution("from " + moment([earlier, later][k].from), found.get(kinds[choice.value]) || [])));
-    section.replaceChildren(make("h2", null, "Compared with the time from " + moment(earlier.from) + " to " + moment(earlier.to)), make("div", {class: "kinds"}, choice), box);
-    draw();
-  }
-  // The lengths of all that begins in a time, sorted, by what it is: states of goroutines, tasks and regions by their names.
-  async lengthsIn({from, to}) {
-    const {model, data} = this.app, found = new Map();
-    const add = (kind, file, length) => {
-      const key = kind + model.suffix(file);
-      if (!found.has(key)) found.set(key, []);
-      found.get(key).push(length);
+  // Two selected times beside each other: what begins in each of them, by state, task or region.
+  fillTimes(section, earlier, later) {
+    const fill = async () => {
+      const {signal} = this.ask();
+      section.replaceChildren(make("div", {class: "place"}, "reading both times …"));
+      const both = await Promise.all([earlier, later].map((range) => this.lengthsIn(range, signal)));
+      const sum = (kind) => both.reduce((all, found) => all + (found.get(kind)?.total || 0), 0), inBoth = (kind) => both.every((found) => found.has(kind));
+      const kinds = [...new Set(both.flatMap((found) => [...found.keys()]))].sort((a, b) => inBoth(b) - inBoth(a) || sum(b) - sum(a)).slice(0, 500);
+      if (!kinds.length) return section.replaceChildren(make("div", {class: "place"}, "nothing begins in these times"));
+      const box = make("div"), choice = this.choice("compare", kinds, 0, () => draw());
+      const draw = () => this.drawComparison(box, both.map((found, k) => ({count: 0, buckets: [], ...found.get(kinds[choice.value]), title: "from " + moment([earlier, later][k].from)})));
+      section.replaceChildren(make("h2", null, "Compared with the time from " + moment(earlier.from) + " to " + moment(earlier.to)), make("div", {class: "kinds"}, choice), box);
+      return draw();
     };
-    for (const {row, begin, end} of model.tasks) if (begin >= from && begin < to) add("task " + (model.rows[row].name || "(no name)"), model.rows[row].file, end - begin);
-    for (const chunk of data.chunks) {
-      if (chunk.merged || chunk.begin >= to || chunk.end < from) continue;
-      await chunk.load();
-      const {slices} = chunk;
-      chunk.used = performance.now();
-      for (const [number, span] of slices.index) {
-        const {kind, file} = model.rows[number];
-        if (kind !== KIND.GO && kind !== KIND.REGION) continue;
-        for (let i = slices.search(span, from); i < span.to && slices.begin[i] < to; i++)
-          if (slices.begin[i] >= from) add(kind === KIND.GO ? STATES[slices.colour[i]] : "region " + (data.texts[slices.what[i]] || "(no name)"), file, slices.end[i] - slices.begin[i]);
-      }
-      data.forget();
-    }
-    for (const lengths of found.values()) lengths.sort((a, b) => a - b);
+    this.askFor(section, this.app.data.files, "compare both times", fill);
+  }
+  // How long all that begins in a time lasts, by what it is, as the tool tells.
+  async lengthsIn({from, to}, signal) {
+    const found = new Map(), title = ({kind, name}) => (kind === "state" ? STATES[name] : kind + " " + (plain(name) || "(no name)"));
+    const {files} = this.app.data, all = await atOnce(files.map((file) => () => file.trace.lengths(from - file.time, to - file.time, signal)));
+    all.forEach((kinds, i) => kinds.forEach((of) => found.set(title(of) + this.app.model.suffix(files[i]), of)));
     return found;
   }
   // How often each of two lasts how long: the first as an area, the second as a line.
@@ -570,7 +561,7 @@ class Panels {
     const {app} = this, {model, data} = app, fits = (length) => length >= low && length < high;
     if (span.kind === KIND.TASK) {
       app.show("timeline");
-      const found = new Found(LONGEST);
+      const found = app.startSearch(LONGEST);
       for (const task of model.tasks)
         if (model.rows[task.row].file === span.file && model.rows[task.row].name === span.name && fits(task.end - task.begin)) found.add({row: task.row, time: task.begin, what: "task " + task.id, select: true, length: model.length(task)});
       return app.showResults(found, high < Infinity ? 0 : span.count);
@@ -660,18 +651,7 @@ class Panels {
   }
 }
 
-// Of sorted lengths, in nanoseconds.
-function distribution(title, lengths) {
-  const counts = new Map();
-  for (const length of lengths) counts.set(bucketOf(length), (counts.get(bucketOf(length)) || 0) + 1);
-  return {title, count: lengths.length, longest: lengths.at(-1), buckets: [...counts], lengths};
-}
-
-// The bucket of a length; where a bucket of view.c begins, in nanoseconds: four for each power of 2.
-const bucketOf = (length) => {
-  const power = Math.floor(Math.log2(Math.max(1, length)));
-  return length < 8 ? length : 4 * (power - 1) + Math.floor(length / 2 ** (power - 2)) - 4;
-};
+// Where a bucket of view.c begins, in nanoseconds: four for each power of 2.
 const edgeOf = (bucket) => (bucket < 8 ? bucket : (bucket % 4 + 4) * 2 ** (Math.floor(bucket / 4) - 1));
 
 // A histogram of times, from 1 us to 1 s: a bar for each factor of 4. A click on a bar lists its times.

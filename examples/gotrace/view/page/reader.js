@@ -5,35 +5,33 @@
 
 // A message for whoever opened the trace.
 class Refused extends Error {}
+class Ended extends Refused {
+  constructor() { super("not asked for any more"); }
+}
 
 class Reader {
   // Null: the page has no reader, but pictures.
   static async find() {
     if (!document.getElementById("reader0")) return null;
     const reader = new Reader();
-    reader.workers = new Set();
     reader.module = await WebAssembly.compile(await inflate("reader0"));
     reader.script = URL.createObjectURL(new Blob([await inflate("worker0")], {type: "text/javascript"}));
     return reader;
   }
   // Runs a command of the tool on a file. Returns its status, its output and what it reported. `signal`: ends it early.
   run(file, words, progress, signal) {
+    if (signal.aborted) return Promise.reject(new Ended());
     const worker = new Worker(this.script), {module} = this;
-    this.workers.add(worker);
     return new Promise((resolve, reject) => {
       worker.onmessage = ({data}) => {
+        if (signal.aborted) return;
         if (data.progress !== undefined) progress(data.progress, data.sketch);
         else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replace(/^gotrace: /gm, "").trim()});
       };
-      signal?.addEventListener("abort", () => reject(new Refused("not asked for any more")));
+      signal.addEventListener("abort", () => reject(new Ended()));
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
       worker.postMessage({module, file, words});
-    }).finally(() => { worker.terminate(); this.workers.delete(worker); });
-  }
-  // Ends all that run. Nothing comes of them.
-  stop() {
-    for (const worker of this.workers) worker.terminate();
-    this.workers.clear();
+    }).finally(() => worker.terminate());
   }
 }
 
@@ -51,9 +49,9 @@ class Trace {
       this.file = await new Response(this.file.stream().pipeThrough(new DecompressionStream("gzip"))).blob()
         .catch(() => { throw new Refused("the gzip file is broken"); });
   }
-  async read(progress) {
+  async read(progress, signal) {
     await this.unpack();
-    const {status, output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress);
+    const {status, output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress, signal);
     if (status) throw new Refused(errors || "the tool failed with status " + status);
     const data = await FileData.ofStream(output);
     return Object.assign(data, {name: this.name, trace: this, errors: [this.note, errors].filter(Boolean).join("\n")});
@@ -66,9 +64,15 @@ class Trace {
   }
   // Words of a command that says of the shown part what the path is.
   path(...words) { return ["path", ...this.words.filter((word) => /^--(from|to)=|^--(lenient|partial)$/.test(word)), ...words]; }
-  async findings() {
+  // What is wrong, which is asked only once.
+  async findings(signal) {
     const words = this.words.filter((word) => word !== "--partial"); // info needs none
-    return JSON.parse(await this.ask(["info", ...words, "--json"])).findings;
+    return this.found ??= JSON.parse(await this.ask(["info", ...words, "--json"], signal)).findings;
+  }
+  // How long what begins between two times of the trace lasts: see view_lengths.c.
+  async lengths(from, to, signal) {
+    const ends = [from, to].map((time) => Math.max(0, Math.ceil(time)));
+    return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal));
   }
   // What is true of no other file of the session; null: nothing is known of it.
   get key() { return this.file.lastModified ? [this.name, this.file.size, this.file.lastModified, ...this.words].join("\n") : null; }
@@ -98,17 +102,18 @@ class Start {
     document.getElementById("opening").textContent = message;
     document.getElementById("progress").hidden = document.getElementById("sketch").hidden = true;
   }
-  wait(name, part, points = []) {
+  // `points`: more of the picture of what is read; null: there is none.
+  wait(name, part, points) {
     const bar = document.getElementById("progress");
     this.show(true);
     document.getElementById("choose").disabled = true;
     if (!part) this.began = performance.now();
     document.getElementById("opening").textContent = "Reading " + name + (part ? ": " + Math.floor(part * 100) + " %" + timeLeft(performance.now() - this.began, part) : "");
     bar.hidden = false, bar.value = part;
-    if (!part) this.points = [], this.part = 0;
+    if (!part || !points) this.points = [], this.part = 0;
     if (!this.points.length) this.since = this.part; // the reader may go through the beginning once before
     this.part = part;
-    this.points.push(...points);
+    this.points.push(...(points || []));
     this.draw((part - this.since) / (1 - this.since));
   }
   // Running and runnable goroutines of what has been read; `part`: how much of the trace that is taken to be.
@@ -161,43 +166,56 @@ class Page {
     document.getElementById("add").hidden = !this.app;
   }
   openFiles(files, beside) { return this.open(files.map((file) => ({file, name: file.name, words: [], note: ""})), beside); }
-  // Opens traces: {file, name, words, note}. `beside`: beside those that are shown.
+  // Opens traces: {file, name, words, note}. `beside`: beside those that are shown, or are being read. Otherwise they take the
+  // place of both.
   async open(list, beside = false) {
-    const turn = this.turn = {}; // traces that are opened later take the place of these
-    const shown = beside && this.app ? this.app.data.files : [], files = [...shown], refused = [];
-    this.reader.stop();
-    const parts = list.map(() => 0), title = list.length > 1 ? list.length + " traces" : list[0].name;
-    const progress = (part, points) => { if (turn === this.turn) this.start.wait(title, part, points); };
-    progress(0);
-    const read = list.map((item, i) => () => this.read(item, (part, points) => {
-      parts[i] = part;
-      progress(parts.reduce((sum, of) => sum + of) / parts.length, list.length > 1 ? [] : points);
-    }).catch((error) => error));
-    for (const [i, found] of (await atOnce(read)).entries()) {
-      if (turn !== this.turn) return;
-      if (!(found instanceof Error)) files.push(files.includes(found) ? {...found} : found);
-      else refused.push(list[i].name + ": " + found.message);
-      if (found instanceof Error && !(found instanceof Refused)) console.error(found);
+    const last = this.opening, joins = beside && last?.reading, items = list.map((item) => ({...item, name: plain(item.name), part: 0}));
+    const now = this.opening = joins ? {...last, items: [...last.items, ...items]} : {items, shown: beside && this.app ? this.app.data.files : [], ended: new AbortController(), reading: true};
+    if (!joins) last?.ended.abort();
+    this.tellProgress([]);
+    await atOnce(now.items.map((item) => () => now === this.opening && (item.found ??= this.readItem(item, now.ended.signal))));
+    if (now !== this.opening) return;
+    now.reading = false;
+    const found = [], refused = [];
+    for (const item of now.items) {
+      const of = await item.found;
+      if (!(of instanceof Error)) found.push(of);
+      else refused.push(item.name + ": " + of.message);
+      if (of instanceof Error && !(of instanceof Refused)) console.error(of);
     }
-    if (!files.length) return this.start.choose(refused.join("\n"));
-    if (files.length > shown.length) this.show(new Data(files));
+    if (!found.length && !this.app) return this.start.choose(refused.join("\n"));
+    if (found.length) this.show(new Data([...now.shown, ...found]));
     else this.start.show(false);
-    await this.findAll(turn, files, refused);
+    await this.findAll(now.ended.signal, refused);
+  }
+  // A trace's data, or why it is refused.
+  async readItem(item, signal) {
+    const progress = (part, points) => { item.part = part; this.tellProgress(points); };
+    const found = await this.read(item, progress, signal).catch((error) => error);
+    if (!signal.aborted) progress(1, []);
+    return found;
+  }
+  tellProgress(points) {
+    const {items} = this.opening, alone = items.length === 1;
+    this.start.wait(alone ? items[0].name : items.length + " traces", items.reduce((sum, item) => sum + item.part, 0) / items.length, alone ? points : null);
   }
   // Reads a trace, unless it is kept.
-  async read({file, name, words, note}, progress) {
-    const trace = new Trace(this.reader, file, name, words, note), {key} = trace, found = this.kept.get(key) || await trace.read(progress);
+  async read({file, name, words, note}, progress, signal) {
+    const trace = new Trace(this.reader, file, name, words, note), {key} = trace, found = this.kept.get(key) || await trace.read(progress, signal);
     this.kept.delete(key); // it becomes the latest
     if (key) this.kept.set(key, found);
     if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
     return found;
   }
   // Asks what is wrong with each trace, and shows it, after what is to be said of them.
-  async findAll(turn, files, refused) {
-    const {app} = this, told = files.filter((file) => file.errors).map((file) => (files.length > 1 ? file.title + ": " : "") + file.errors), errors = [app.data.apart, ...refused, ...told].filter(Boolean).join("\n");
-    await atOnce(files.map((file) => async () => {
-      file.findings ??= await file.trace.findings().catch((error) => [{text: "what is wrong is not known: " + error.message, look: ""}]);
-      if (turn === this.turn) app.panels.fillFindings(errors, files.flatMap((of) => (of.findings || []).map((finding) => ({...finding, file: of}))));
+  async findAll(signal, refused) {
+    const {app} = this, {files} = app.data, told = files.filter((file) => file.errors).map((file) => (files.length > 1 ? file.title + ": " : "") + file.errors), errors = [app.data.apart, ...refused, ...told].filter(Boolean).join("\n");
+    const found = files.map(() => []);
+    await atOnce(files.map((file, i) => async () => {
+      const findings = await file.trace.findings(signal).catch((error) => [{text: "what is wrong is not known: " + error.message, look: ""}]);
+      if (signal.aborted) return;
+      found[i] = findings.map((finding) => ({...finding, file}));
+      app.panels.fillFindings(errors, found.flat());
     }));
     app.answered = true;
   }

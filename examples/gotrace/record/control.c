@@ -1,0 +1,238 @@
+/* control.c - gotrace ctl: see control.h */
+
+#include "control.h"
+
+#include "../command/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { ASK_STATS = 1, ASK_TRACE }; /* a byte */
+
+/* With ASK_TRACE comes the trace's file, open to read, of which `size` bytes are complete. */
+typedef struct answer {
+  uint32_t refused; /* errno; 0: answered */
+  uint64_t size;
+  struct recorder_stats stats;
+} answer;
+
+static socklen_t address_of(struct sockaddr_un *to, long process) {
+  memset(to, 0, sizeof *to);
+  to->sun_family = AF_UNIX;
+  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+                     (size_t)snprintf(to->sun_path + 1, sizeof to->sun_path - 1, "gotrace record %ld", process));
+}
+
+/* Whether root or this user is at the other end. */
+static bool is_friend(int connection) {
+  struct ucred other;
+  socklen_t size = sizeof other;
+  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 &&
+         (other.uid == 0 || other.uid == geteuid());
+}
+
+/* ---------------------------------------------------------------------------------------------------- recorder ---- */
+
+static int listener = -1;
+
+void control_begin(pid_t process) {
+  struct sockaddr_un address;
+  socklen_t size = address_of(&address, process);
+  listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener < 0 || (bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 4) == 0)) return;
+  close(listener);
+  listener = -1;
+}
+
+/* Sends an answer, with a file unless that is -1. */
+static void send_answer(int connection, answer *a, int file) {
+  union {
+    char bytes[CMSG_SPACE(sizeof file)];
+    struct cmsghdr aligned;
+  } room;
+  struct iovec data = {a, sizeof *a};
+  struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+  memset(&room, 0, sizeof room);
+  if (file >= 0) {
+    message.msg_control = room.bytes;
+    message.msg_controllen = sizeof room.bytes;
+    room.aligned.cmsg_level = SOL_SOCKET;
+    room.aligned.cmsg_type = SCM_RIGHTS;
+    room.aligned.cmsg_len = CMSG_LEN(sizeof file);
+    memcpy(CMSG_DATA(&room.aligned), &file, sizeof file);
+  }
+  while (sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EINTR) continue;
+}
+
+/* The trace's file, open to read; -1: see errno. */
+static int open_to_read(int trace, answer *a) {
+  char path[64];
+  struct stat status;
+  int file;
+  if (trace < 0 || fstat(trace, &status) != 0 || !S_ISREG(status.st_mode)) {
+    errno = trace < 0 ? EAGAIN : ESPIPE;
+    return -1;
+  }
+  snprintf(path, sizeof path, "/proc/self/fd/%d", trace);
+  file = open(path, O_RDONLY | O_CLOEXEC);
+  a->size = (uint64_t)status.st_size;
+  return file;
+}
+
+/* The other side has sent its question before it could be accepted, or is not waited for. */
+static void answer_one(int connection, recorder *r, int trace) {
+  struct pollfd ready = {connection, POLLIN, 0};
+  answer a;
+  char what = 0;
+  int file = -1;
+  memset(&a, 0, sizeof a);
+  if (poll(&ready, 1, 100) <= 0 || recv(connection, &what, 1, MSG_DONTWAIT) != 1) return;
+  if (!is_friend(connection)) {
+    a.refused = EPERM;
+    send_answer(connection, &a, -1);
+    return;
+  }
+  if (what == ASK_TRACE) {
+    recorder_cut(r, trace);
+    if ((file = open_to_read(trace, &a)) < 0) a.refused = (uint32_t)errno;
+  } else if (what != ASK_STATS) {
+    a.refused = EINVAL;
+  }
+  recorder_get_stats(r, &a.stats);
+  send_answer(connection, &a, file);
+  if (file >= 0) close(file);
+}
+
+void control_answer(recorder *r, int trace) {
+  int connection = listener < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+  if (connection < 0) return;
+  answer_one(connection, r, trace);
+  close(connection);
+}
+
+/* ----------------------------------------------------------------------------------------------------- command ---- */
+
+#define PATIENCE 10000 /* milliseconds */
+
+/* Asks the recorder of a program. Returns the file that comes with the answer; -1: none. */
+static int ask(long process, char what, answer *a) {
+  struct sockaddr_un address;
+  socklen_t size = address_of(&address, process);
+  int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), file = -1;
+  union {
+    char bytes[CMSG_SPACE(sizeof file)];
+    struct cmsghdr aligned;
+  } room;
+  struct iovec data = {a, sizeof *a};
+  struct msghdr message = {
+      .msg_iov = &data, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof room.bytes};
+  struct pollfd ready = {connection, POLLIN, 0};
+  const struct cmsghdr *with;
+  if (connection < 0) fail("socket: %s", strerror(errno));
+  if (connect(connection, (struct sockaddr *)&address, size) != 0)
+    fail("process %ld is not recorded by gotrace record --outside", process);
+  if (!is_friend(connection)) fail("process %ld is recorded by another user", process);
+  if (send(connection, &what, 1, MSG_NOSIGNAL) != 1 || poll(&ready, 1, PATIENCE) <= 0 ||
+      recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *a)
+    fail("the recorder of process %ld does not answer", process);
+  with = CMSG_FIRSTHDR(&message);
+  if (with && with->cmsg_level == SOL_SOCKET && with->cmsg_type == SCM_RIGHTS &&
+      with->cmsg_len == CMSG_LEN(sizeof file))
+    memcpy(&file, CMSG_DATA(with), sizeof file);
+  close(connection);
+  if (a->refused == EAGAIN) fail("process %ld has not begun to record", process);
+  if (a->refused == ESPIPE)
+    fail("the trace of process %ld goes to no regular file, from which it could be read", process);
+  if (a->refused) fail("the recorder of process %ld: %s", process, strerror((int)a->refused));
+  return file;
+}
+
+/* A copy of the trace so far, in memory. */
+static int copy_trace(int from, uint64_t size) {
+  static char block[1 << 16];
+  int to = memfd_create("gotrace ctl", MFD_CLOEXEC);
+  uint64_t at;
+  ssize_t n = 0;
+  if (to < 0) fail("memory: %s", strerror(errno));
+  for (at = 0; at < size; at += (uint64_t)n) {
+    n = pread(from, block, size - at < sizeof block ? (size_t)(size - at) : sizeof block, (off_t)at);
+    if (n <= 0 || write(to, block, (size_t)n) != n)
+      fail("the trace cannot be copied: %s", n ? strerror(errno) : "it has become shorter");
+  }
+  lseek(to, 0, SEEK_SET);
+  return to;
+}
+
+/* Writes a trace with the names that debug information knows. As root not those of another user's process, which names
+ * the files to read. */
+static void write_named(int trace, const char *name, output *out, long process) {
+  char path[32];
+  struct stat owner;
+  symbolizer *s;
+  input in;
+  snprintf(path, sizeof path, "/proc/%ld", process);
+  if (!input_open_file(&in, name, trace, true)) exit(1);
+  if (geteuid() == 0 && (stat(path, &owner) != 0 || owner.st_uid != 0)) {
+    size_t size;
+    const uint8_t *data = input_bytes(&in, &size);
+    put_data(&out->block, data, size);
+  } else {
+    s = symbolizer_new(NULL);
+    symbolizer_look(s, &in);
+    symbolizer_find(s);
+    symbolizer_write(s, &in, out);
+    symbolizer_free(s);
+  }
+  input_close(&in);
+}
+
+static void print_stats(const struct recorder_stats *s) {
+  char time[32];
+  printf("events       %llu\n", (ull)s->events);
+  printf("threads      %llu\n", (ull)s->threads);
+  printf("last cut     %s ago\n", duration_text((double)s->since_cut, time));
+  printf("memory       %.1f of %.1f MB\n", (double)s->used / 1e6, (double)s->size / 1e6);
+  printf("problems     %llu\n", (ull)s->problems);
+}
+
+int command_ctl(char **words, int count, const settings *set) {
+  char *end, path[64];
+  long process = strtol(words[0], &end, 10);
+  answer a;
+  output out;
+  int file, named;
+  if (count != 2) usage("ctl takes a process id, and one of waits, snapshot and stats");
+  if (*end || process <= 0) usage("'%s' is no process id", words[0]);
+  if (strcmp(words[1], "stats") == 0) {
+    ask(process, ASK_STATS, &a);
+    print_stats(&a.stats);
+    return 0;
+  }
+  if (strcmp(words[1], "snapshot") != 0 && strcmp(words[1], "waits") != 0)
+    usage("'%s' is none of waits, snapshot and stats", words[1]);
+  if (*words[1] == 's' && !set->output) usage("snapshot needs -o OUT");
+  file = ask(process, ASK_TRACE, &a);
+  if (file < 0) fail("the recorder of process %ld sends no trace", process);
+  file = copy_trace(file, a.size);
+  if (*words[1] == 's') {
+    output_open(&out, set->output);
+    write_named(file, "the trace", &out, process);
+    output_close(&out);
+    return 0;
+  }
+  named = memfd_create("gotrace ctl", MFD_CLOEXEC);
+  if (named < 0) fail("memory: %s", strerror(errno));
+  snprintf(path, sizeof path, "/proc/self/fd/%d", named);
+  output_of_file(&out, path, dup(named));
+  write_named(file, "the trace", &out, process);
+  output_flush(&out);
+  output_drop(&out);
+  return command_waits(path, set);
+}

@@ -1,0 +1,182 @@
+/* state.c - gotrace waits: what each goroutine does at a moment of the trace, and who has what it waits for */
+
+#include "../command/commands.h"
+#include "../reading/source.h"
+#include "causes.h"
+
+#include <stdlib.h>
+
+#define SHOWN 40 /* lines */
+#define WIDTH 18 /* of what it does */
+
+typedef struct state {
+  consumer c;
+  waits waits;
+  holders holders;
+  int64_t end;
+} state;
+
+/* What one goroutine does. */
+typedef struct doing {
+  const goroutine *g;
+  int64_t time; /* so far */
+  unsigned does;
+  uint32_t place;
+  told_holder held;
+  size_t count; /* of goroutines that do the same */
+} doing;
+
+static void begin_state(consumer *c, int64_t time) {
+  state *x = (state *)c;
+  x->end = time;
+  x->waits.recorded = c->recorded;
+}
+
+static void take_op(consumer *c, const op *o) {
+  state *x = (state *)c;
+  if (o->kind == GOTRACE_V2_USER_LOG) take_told_holder(&x->holders.told, c->w, o);
+}
+
+static void take_stretch(consumer *c, const stretch *part) {
+  state *x = (state *)c;
+  const thread *m = part->by && !part->by->outside ? part->by->m : NULL;
+  holders_add(&x->holders, part, part->status == GO_WAITING && m ? m->g : NULL);
+}
+
+static void end_state(consumer *c, int64_t time) { ((state *)c)->end = time; }
+
+static doing doing_of(state *x, const goroutine *g) {
+  doing d = {.g = g, .time = between(g->since, x->end), .does = does_in(&x->waits, g->status, g->stack, g->reason)};
+  d.place = place_of(&x->waits, g->stack, g);
+  d.held = holder_now(&x->holders, g);
+  d.count = 1;
+  return d;
+}
+
+/* The runtime's own goroutines come last; then who has done it longest. */
+static int by_time(const void *a, const void *b) {
+  const doing *x = a, *y = b;
+  int order = (x->does == WAIT_RUNTIME_CLASS) - (y->does == WAIT_RUNTIME_CLASS);
+  if (order) return order;
+  if (x->time != y->time) return x->time < y->time ? 1 : -1;
+  return x->g->id < y->g->id ? -1 : x->g->id > y->g->id;
+}
+
+/* Joins what is shown in one line: the first of it, with the number of goroutines. */
+static size_t join_equal(doing *all, size_t count) {
+  map lines = {0};
+  size_t i, kept = 0;
+  for (i = 0; i < count; i++) {
+    uint32_t key[5] = {name_of(all[i].g), all[i].does, all[i].place, all[i].held.g ? all[i].held.g->number + 1 : 0,
+                       all[i].held.g ? all[i].held.taken : 0};
+    uintptr_t at = (uintptr_t)map_get(&lines, hash_of(key, sizeof key));
+    if (at) {
+      all[at - 1].count++;
+    } else {
+      all[kept++] = all[i];
+      map_put(&lines, hash_of(key, sizeof key), (void *)(uintptr_t)kept);
+    }
+  }
+  map_free(&lines);
+  return kept;
+}
+
+/* The innermost frame of the program, as "FUNCTION (FILE:LINE)". */
+static void put_place(output *out, state *x, uint32_t place, uint32_t stack) {
+  pool_stack s = pool_stack_of(stack);
+  uint32_t i = own_frame(&x->waits, stack);
+  pool_text file;
+  const char *name;
+  put_text(out, place, "(unknown)");
+  if (i >= s.count || !s.frames[i].line || !pool_text_of(s.frames[i].file).size) return;
+  file = pool_text_of(s.frames[i].file);
+  name = memrchr(file.data, '/', file.size);
+  name = name ? name + 1 : file.data;
+  put_string(out, " (");
+  put_visible(out, name, (size_t)(file.data + file.size - name));
+  print(out, ":%llu)", (ull)s.frames[i].line);
+}
+
+static void write_line(output *out, state *x, const doing *d) {
+  char time[32];
+  print(out, "%9zu %11s %11llu  %-*s ", d->count, duration_text((double)d->time, time), (ull)d->g->id, WIDTH,
+        does_text(d->does, x->c.recorded));
+  put_text(out, name_of(d->g), "(unknown)");
+  if (d->g->stack) put_string(out, ", in "), put_place(out, x, d->place, d->g->stack);
+  if (d->held.g) {
+    print(out, "; goroutine %llu has it, taken in ", (ull)d->held.g->id);
+    put_place(out, x, own_function(&x->waits, d->held.taken), d->held.taken);
+  }
+  put_string(out, "\n");
+}
+
+static void write_text(output *out, state *x, doing *all, size_t count) {
+  const goroutine *first = find_deadlocked(&x->holders);
+  size_t i, lines = join_equal(all, count);
+  char text[1024];
+  if (first) {
+    deadlock_text(&x->holders, first, text, sizeof text);
+    put_string(out, "deadlock: ");
+    put_visible(out, text, strlen(text));
+    put_string(out, "\n");
+  }
+  print(out, "%9s %11s %11s  %-*s function, place, at %s\n", "count", "for", "goroutine", WIDTH, "does",
+        duration_text((double)between(x->c.base, x->end), text));
+  for (i = 0; i < lines && i < SHOWN; i++) write_line(out, x, &all[i]);
+  if (i < lines) print(out, "%9s and %zu more lines, which --json has\n", "", lines - i);
+}
+
+static void put_member(output *out, const char *name, uint32_t text) {
+  if (!text) return;
+  print(out, ", \"%s\": ", name);
+  put_quoted_text(out, text);
+}
+
+static void write_json(output *out, state *x, const doing *all, size_t count) {
+  const goroutine *first = find_deadlocked(&x->holders), *g = first;
+  size_t i;
+  print(out, "{\"at\": %lld, \"deadlock\": [", (long long)between(x->c.base, x->end));
+  for (; g; g = holder_now(&x->holders, g).g == first ? NULL : holder_now(&x->holders, g).g)
+    print(out, "%s%llu", g == first ? "" : ", ", (ull)g->id);
+  put_string(out, "],\n \"goroutines\": [");
+  for (i = 0; i < count; i++) {
+    const doing *d = &all[i];
+    print(out, "%s\n  {\"go\": %llu, \"since\": %lld, \"time\": %lld, \"does\": \"%s\"", i ? "," : "", (ull)d->g->id,
+          (long long)between(x->c.base, d->g->since), (long long)d->time, does_text(d->does, false));
+    put_member(out, "function", name_of(d->g));
+    if (d->g->status == GO_WAITING) put_member(out, "reason", d->g->reason);
+    put_member(out, "place", d->place);
+    if (d->held.g) print(out, ", \"held_by\": %llu", (ull)d->held.g->id);
+    if (d->held.g) put_member(out, "taken_in", own_function(&x->waits, d->held.taken));
+    put_string(out, "}");
+    output_check(out);
+  }
+  put_string(out, "]}\n");
+}
+
+int command_waits(const char *path, const settings *set) {
+  trace_part of;
+  output out;
+  state *x = keep(sizeof *x);
+  doing *all = NULL;
+  size_t count = 0, capacity = 0;
+  const goroutine *g;
+  x->c = (consumer){.begin = begin_state, .take = take_op, .end = end_state, .stretch = take_stretch, .statuses = true};
+  x->holders.waits = &x->waits;
+  if (!part_open(&of, path, set)) return 1;
+  x->holders.w = &of.s.w;
+  part_read(&of, &x->c, set, NULL, NULL);
+  for (g = of.s.w.live; g; g = g->next) {
+    GROW(all, count, capacity);
+    all[count++] = doing_of(x, g);
+  }
+  if (count) qsort(all, count, sizeof *all, by_time);
+  output_open(&out, set->output);
+  if (set->json) write_json(&out, x, all, count);
+  else write_text(&out, x, all, count);
+  output_close(&out);
+  holders_free(&x->holders);
+  free(all);
+  part_close(&of);
+  return 0;
+}
