@@ -321,7 +321,9 @@ FUZZ_SECONDS ?= 60
 # $(fuzz_more_TARGET): what else a target consists of. That of the tool's commands takes the place of exit().
 tool_sources = examples/gotrace/library.c $(wildcard examples/gotrace/*/*.c)
 fuzz_more_tool = $(FLAGS) $(tool_sources) $(tool_optional) -Wl,--wrap=exit
-build/fuzz/tool build/fuzz-replay/tool build/fuzz-random/tool: $(wildcard examples/gotrace/*.c examples/gotrace/*/*.[ch] examples/gotrace/view/page/*)
+fuzz_more_box = $(FLAGS) $(wildcard examples/gotrace/base/*.c)
+fuzz_run_box = -max_len=256
+$(foreach t,tool box,build/fuzz/$t build/fuzz-replay/$t build/fuzz-random/$t): $(wildcard examples/gotrace/*.c examples/gotrace/*/*.[ch] examples/gotrace/view/page/*)
 
 fuzz: $(targets:%=fuzz-run-%)
 

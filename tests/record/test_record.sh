@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind debugger jit flight allocators
+names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -836,6 +836,22 @@ test_debugger() {
   walk /usr/bin/python3 -c 'import threading, time; [threading.Thread(target=time.sleep, args=(.01,)).start() for i in range(40)]'
   awk '{ stacks += $2; same += $4; all += $6 } END { print stacks " stacks, " same " of " all " frames"; exit !(all > 1000 && same >= all * 0.999) }' \
     "$work/walks" || fail "debugger: $(cat "$work/walks")"
+}
+
+# A byte that is in the stream's buffer costs little where the program has no thread of the tracer's. The least CPU time of
+# five runs counts.
+test_bytes() {
+  local i
+  compile "${CC-cc}" tests/record/bytes.c "$work/bytes"
+  head -c 30000000 /dev/urandom >"$work/random"
+  for i in 1 2 3 4 5; do
+    "$work/bytes" "$work/random" "$work/time.plain" >"$work/plain"
+    "$tool" record -q --no-symbolize --outside -o "$work/bytes.trace" "$work/bytes" "$work/random" "$work/time.traced" >"$work/traced"
+    cmp "$work/plain" "$work/traced" || fail "bytes: another sum"
+  done
+  i=$(($(sort -n "$work/time.traced" | head -n 1) * 100 / $(sort -n "$work/time.plain" | head -n 1)))
+  [ $i -lt 200 ] || fail "bytes: getc takes $i % of the time that it takes untraced"
+  echo "getc takes $i % of the time that it takes untraced"
 }
 
 # Code that a process compiles is in no file; what the runtime writes for perf names it. An older file does not.

@@ -8,7 +8,8 @@
  * copied.
  *
  * The box is not trusted: the process may write any bytes, also while they are read. Each address is checked against
- * the box, each value is read once, and loops have a bound that the process cannot change. Records are checked by the
+ * the box, each value is read once, loops have a bound that the process cannot change, and hashes have a seed that it
+ * does not know. Records are checked by the
  * transcriber, which reads only copies. */
 
 #ifndef OUTSIDE_H
@@ -23,7 +24,9 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#ifndef MOST_MODULES
 #define MOST_MODULES 16384 /* loaded in the life of a process; the list is searched */
+#endif
 
 /* The chunks of a thread. */
 typedef struct stream {
@@ -35,7 +38,7 @@ typedef struct stream {
 /* A table of the box, and its copy. */
 typedef struct copied_table {
   size_t payload, extra; /* bytes of an entry: for each of its size, and beside that */
-  uint32_t most;         /* the largest size */
+  uint32_t least, most;  /* sizes */
   gotrace__table *to;
   gotrace__entry *last; /* in the box */
 } copied_table;
@@ -121,14 +124,13 @@ static bool copy_entry(recorder *r, copied_table *table, const gotrace__entry *e
   uint32_t size = gotrace__load_relaxed(&entry->size), id = gotrace__load_relaxed(&entry->id);
   size_t all = size * table->payload + table->extra;
   const gotrace__entry *copy;
-  if (size > table->most || all > GOTRACE__ARENA_BLOCK - sizeof *entry - 8) return false;
+  if (size < table->least || size > table->most || all > GOTRACE__ARENA_BLOCK - sizeof *entry - 8) return false;
   if (!in_box(r, address_of(r, entry), sizeof *entry + all)) return false;
   r->copied += sizeof *entry + all;
   if (r->copied > r->size) return false; /* more than there can be */
   r->entry.size = 0;
   put_data(&r->entry, entry + 1, all);
-  copy =
-      gotrace__table_add(table->to, gotrace__hash_bytes((const char *)r->entry.data, all), size, r->entry.data, all, 1);
+  copy = gotrace__table_add(table->to, hash_of(r->entry.data, all), size, r->entry.data, all, 1);
   return copy && copy->id == id;
 }
 
@@ -165,7 +167,7 @@ static void know_module(recorder *r, const gotrace__loaded *at) {
   if (record) *link = record->next;
   else if (r->module_count++ == MOST_MODULES) stop_at_damage(r);
   else if (r->module_count <= MOST_MODULES)
-    record = (gotrace__module_record *)gotrace__allocate(NULL, sizeof *record, false);
+    record = (gotrace__module_record *)gotrace__allocate(&gotrace__modules.budget, sizeof *record, true);
   if (!record) return;
   record->at = *at;
   record->next = gotrace__modules.records;
@@ -282,13 +284,13 @@ static void release_thread(recorder *r, stream *s, gotrace__thread *m) {
 }
 
 static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
-  uint64_t index = gotrace__load_relaxed(&m->index) - 1;
+  uint64_t index = gotrace__load_relaxed(&m->index) - 1, id = gotrace__load_relaxed(&m->system_id);
   size_t most = r->size / sizeof *m, chunks = 0;
   gotrace__record_chunk *next;
   stream *s;
   bool over;
   if (gotrace__load_acquire(&m->first_session) != r->t->options.session) return true;
-  if (index >= most) return false;
+  if (index >= most || id - 1 >= INT32_MAX) return false;
   if (index >= r->stream_count) {
     size_t count = index + 64;
     r->streams = (stream *)resize(r->streams, count * sizeof *s);
@@ -298,7 +300,7 @@ static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
   s = &r->streams[index];
   if (!s->source) {
     if (!begin_chunk(r, s, gotrace__load_acquire(&m->first))) return false;
-    s->source = gotrace__transcribe_thread(r->t, gotrace__load_relaxed(&m->system_id), s->copy);
+    s->source = gotrace__transcribe_thread(r->t, id, s->copy);
     if (!s->source) {
       gotrace__chunk_free(&r->budget, s->copy);
       s->copy = NULL;
@@ -377,9 +379,9 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   }
   gotrace__init();
   r->budget.limit = 8 * r->size; /* a box may be made to look endless */
-  for (i = 0; i < COUNT(tables); i++) *tables[i] = (copied_table){1, 0, GOTRACE__ARENA_BLOCK, NULL, NULL};
-  r->stacks = (copied_table){sizeof(gotrace__stack_frame), 0, GOTRACE_STACK_SIZE, NULL, NULL};
-  r->sites = (copied_table){0, sizeof(gotrace__site_key), GOTRACE__ARENA_BLOCK, NULL, NULL};
+  for (i = 0; i < COUNT(tables); i++) *tables[i] = (copied_table){1, 0, 1, GOTRACE__ARENA_BLOCK, NULL, NULL};
+  r->stacks = (copied_table){sizeof(gotrace__stack_frame), 0, 1, GOTRACE_STACK_SIZE, NULL, NULL};
+  r->sites = (copied_table){0, sizeof(gotrace__site_key), 0, GOTRACE__ARENA_BLOCK, NULL, NULL};
   for (i = 0; i < COUNT(tables); i++)
     if (!(tables[i]->to = gotrace__table_new(NULL, true))) fail("out of memory");
   r->t = (gotrace__transcriber *)zeroed(sizeof *r->t);

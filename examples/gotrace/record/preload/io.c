@@ -362,7 +362,8 @@ OPEN(__openat64_2, (int folder, const char *path, int flags), (folder, path, fla
  * not suffice, and its descriptor has nothing.
  */
 
-/* The bytes that a stream has in its buffer. The caller holds the stream's lock. */
+/* The bytes that a stream has in its buffer. If the caller does not hold the stream's lock, another thread may change
+ * it. */
 static size_t buffered(FILE *file, const char **at) {
 #if defined(__GLIBC__)
   *at = file->_IO_read_ptr;
@@ -397,9 +398,24 @@ STDIO(char *, fgets, (char *data, int size, FILE *file), (data, size, file), fil
       '\n')
 STDIO(size_t, fread, (void *data, size_t size, size_t count, FILE *file), (data, size, count, file), file, size *count,
       -1)
-STDIO(int, fgetc, (FILE * file), (file), file, 1, -1)
-STDIO(int, getc, (FILE * file), (file), file, 1, -1)
-STDIO(int, getchar, (void), (), stdin, 1, -1)
+/* A program may read each byte of a large file by such a call, so what is in the buffer takes a look at the stream
+ * only. As in begins_wait(), another thread may take it meanwhile; then a wait is not shown. */
+#define BYTE(name, parameters, arguments, file)                                      \
+  EXPORT int name parameters {                                                       \
+    const char *at;                                                                  \
+    int result;                                                                      \
+    bool waits;                                                                      \
+    if (LIKELY(buffered(file, &at) != 0) || !tracing()) return REAL(name) arguments; \
+    ENTER(name);                                                                     \
+    waits = begins_wait(file, 1, -1);                                                \
+    result = real.name arguments;                                                    \
+    end_transfer(waits);                                                             \
+    LEAVE();                                                                         \
+    return result;                                                                   \
+  }
+BYTE(fgetc, (FILE * file), (file), file)
+BYTE(getc, (FILE * file), (file), file)
+BYTE(getchar, (void), (), stdin)
 STDIO(ssize_t, getline, (char **line, size_t *room, FILE *file), (line, room, file), file, SIZE_MAX, '\n')
 STDIO(ssize_t, getdelim, (char **line, size_t *room, int end, FILE *file), (line, room, end, file), file, SIZE_MAX, end)
 #if defined(__GLIBC__)
