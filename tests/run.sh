@@ -175,6 +175,8 @@ list_decode() {
   echo "check|states of Go's traces|tests/decoder/decode_go_traces.sh test_states"
   echo "nightly|snapshots of changed traces|tests/decoder/decode_go_traces.sh -n test_snapshots 5000"
   echo "check|exports of Go's traces|tests/tool/exports.sh"
+  echo "check|parts at indexes|tests/tool/indexes.sh 100"
+  echo "nightly|parts at indexes, many|tests/tool/indexes.sh 10000 2"
   echo "quick|tables for SQL|tests/tool/tables.py"
   # Each release that began a format, except for those that changed little.
   for what in canned 1.15 1.22 1.27; do echo "check|decoder and Go, traces $what|tests/decoder/decoder_agrees_with_go.sh $what"; done
@@ -506,8 +508,8 @@ while read -r configuration; do
 done < <(sed -n 's/.*--unit [a-z0-9_]* \([a-z_]*\).*/\1/p' "$state/list" | sort -u)
 uses() { grep -qE "[|][^|]*($1)[^|]*\$" "$state/list"; }
 shared+=(build/examples/gotrace) # reads every trace that is opened in Go
-if uses 'example_opens_in_go|go/pages|test_tool|profiles_agree_with_go.sh examples|path.py examples|tool/summary|tool/tables|test_selection|make -s stress|examples/demo|examples/tasks'; then shared+=(examples); fi
-if uses 'example_opens_in_go|test_tool|check_trace_self|profiles_agree_with_go.sh examples|tool/summary|tool/tables|test_selection|make -s stress'; then shared+=(build/tests/quick/hello_formats); fi
+if uses 'example_opens_in_go|go/pages|test_tool|profiles_agree_with_go.sh examples|path.py examples|tool/summary|tool/tables|tool/indexes|test_selection|make -s stress|examples/demo|examples/tasks'; then shared+=(examples); fi
+if uses 'example_opens_in_go|test_tool|check_trace_self|profiles_agree_with_go.sh examples|tool/summary|tool/tables|tool/indexes|test_selection|make -s stress'; then shared+=(build/tests/quick/hello_formats); fi
 if uses 'tests/cases'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decoder'; then shared+=(build/tests/address/print_decoded); fi
 if uses 'tests/cases|v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi

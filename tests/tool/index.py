@@ -123,6 +123,8 @@ def refuse(tool, dice, trace, index):
     open(index, "wb").write(good)
     status, _, said = run(tool, *part, "--kind", "GoStart")
     check(status and b"--index goes" in said, "an index that is not used:", status, said)
+    status, _, said = run(tool, "info", "--from", "1", "--index", index, trace, trace)
+    check(status == 2 and b"--index is of one FILE" in said, "an index of two traces:", status, said)
     status, _, said = run(tool, "index", "--index", trace, trace)
     check(status == 1 and b"is no index" in said, "replaces a trace:", said)
 
@@ -203,8 +205,8 @@ def forge(tool, dice, trace, index):
 
 
 class Moment:
-    def __init__(self, time, sizes):
-        self.time, self.sizes, self.size = time, sizes, sum(sizes)
+    def __init__(self, time, foretold, sizes):
+        self.time, self.foretold, self.sizes, self.size = time, foretold, sizes, sum(sizes)
 
 
 class Index:
@@ -218,7 +220,7 @@ class Index:
         self.numbers = [self.take() for _ in range(3)]
         self.moments = []
         for _ in range(self.take()):
-            self.moments.append(Moment(self.take(), [self.take() for _ in range(CONTENTS)]))
+            self.moments.append(Moment(self.take(), self.take(), [self.take() for _ in range(CONTENTS)]))
             self.take()
         self.facts = bytearray(data[self.at:self.begin])
         self.at = self.begin
@@ -240,7 +242,7 @@ class Index:
         number = made_trace.number
         head = b"".join(map(number, [*self.numbers, len(self.moments)]))
         for m in self.moments:
-            head += b"".join(map(number, [m.time, *m.sizes, stable_hash(m.contents)]))
+            head += b"".join(map(number, [m.time, m.foretold, *m.sizes, stable_hash(m.contents)]))
         head += self.facts
         contents = b"".join(bytes(m.contents) for m in self.moments)
         return self.line + number(len(head)) + number(stable_hash(head)) + head + contents

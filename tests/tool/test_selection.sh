@@ -21,4 +21,4 @@ build/examples/gotrace info --from "$began" "$dir/broken" >"$dir/part" 2>/dev/nu
 grep -q '^began' "$dir/part" || { echo 'a broken trace has no part by the wall clock'; exit 1; }
 tests/tool/parts_add_up.py build/examples/gotrace "$dir"/*.trace tests/traces/*
 tests/tool/info_jobs.py -n 400 build/examples/gotrace "$dir"/*.trace
-tests/tool/index.py -n 20 --dense build/tests/gotrace_dense build/examples/gotrace "$dir"/*.trace tests/traces/*
+tests/tool/index.py -n 12 --dense build/tests/gotrace_dense build/examples/gotrace "$dir"/*.trace tests/traces/*

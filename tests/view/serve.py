@@ -4,7 +4,7 @@
     tests/view/serve.py
 
 In Chromium and Firefox the page draws what the page of -o draws. The server answers nothing to a wrong Host, token,
-method or path, and parts of the trace only as they are; slow and silent clients hold up nobody. It ends a minute after
+method or path, and parts of the trace only as they are; the page has the trace's index; slow and silent clients hold up nobody. It ends a minute after
 the page has been closed, and on SIGINT.
 """
 
@@ -19,7 +19,9 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
+import made_trace  # noqa: E402
 
 TOOL, PAGE = "build/examples/gotrace", "build/gotrace-view.html"
 PICTURE = "return gotrace.visible().then((all) => JSON.stringify([all, gotrace.app.data.events, gotrace.app.data.format]))"
@@ -143,6 +145,55 @@ def picture(b, address, name):
     return b.run(PICTURE)
 
 
+def indexed(directory):
+    """A trace that is damaged in the middle, where only who reads it from its beginning on comes by; it has an index."""
+    trace = os.path.join(directory, "indexed.trace")
+    data = bytearray(made_trace.many_messages(40).data())
+    with open(trace, "wb") as file:
+        file.write(data)
+    subprocess.run([TOOL, "index", trace], check=True, stdout=subprocess.DEVNULL)
+    middle = len(data) // 2
+    data[middle:middle + 100000] = bytes([255] * 100000)
+    with open(trace, "wb") as file:
+        file.write(data)
+    return trace
+
+
+def check_index(b, trace):
+    """The page reads a part from the index's moment before it on."""
+    part = ["--from", "35ms", "--to", "36ms"]
+    with Server(*part, trace) as server:
+        with open(trace + ".gtx", "rb") as file:
+            assert server.ask("index0")[2] == file.read()
+        assert [server.ask(name)[0] for name in ("index1", "index", "index00", "indexes")] == [404] * 4
+        b.open(server.address)
+        b.wait_for("window.gotrace && gotrace.app.answered")
+        begin, end, marks = b.run("const {data, model} = gotrace.app; return [data.begin, data.end, model.marks.length]")
+        assert (begin, end, marks) == (35000000, 36000000, 2000), (begin, end, marks)
+        assert "not known" not in b.run("return document.getElementById('findings').textContent")
+        b.open("about:blank")
+    # One that does not fit is told.
+    with Server("--index", trace, "--from", "1ms", "--to", "2ms", trace) as server:
+        b.open(server.address)
+        b.wait_for("document.querySelector('#findings p')?.textContent.startsWith('the index is not an index of this trace')")
+        b.open("about:blank")
+    other = trace + ".other"
+    os.rename(trace + ".gtx", other)
+    try:
+        with Server(*part, trace) as server:
+            assert server.ask("index0")[0] == 404
+            b.open(server.address)
+            b.wait_for("document.getElementById('opening').textContent.startsWith('indexed.trace: ') || window.gotrace")
+            assert b.run("return window.gotrace === undefined")
+            b.open("about:blank")
+        with Server("--index", other, *part, trace) as server:
+            b.open(server.address)
+            b.wait_for("window.gotrace && gotrace.app.answered")
+            b.open("about:blank")
+    finally:
+        os.rename(other, trace + ".gtx")
+
+
 def main():
     if not os.path.exists(PAGE):
         print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
@@ -159,6 +210,7 @@ def main():
             server.process.send_signal(signal.SIGINT)
             assert server.process.wait(20) == -signal.SIGINT
         check_terminal(trace)
+        damaged = indexed(directory)
         for kind in browser.all_there():
             with Server(trace) as server, browser.session(kind) as b:
                 assert picture(b, server.address, "a.trace") == picture(b, "file://" + page, "a.trace")
@@ -167,6 +219,8 @@ def main():
                 if kind is browser.Chromium:
                     assert server.process.wait(PAGE_CLOSED + 30) == 0
                     assert time.time() - closed > PAGE_CLOSED - 5, time.time() - closed
+            with browser.session(kind) as b:
+                check_index(b, damaged)
             print(kind.name)
 
 

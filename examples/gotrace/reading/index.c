@@ -25,7 +25,7 @@
 
 #define END_SIZE ((size_t)65536) /* of the trace's head and tail */
 
-static char *index_path(const char *trace, const char *given) {
+char *index_path(const char *trace, const char *given) {
   size_t size = strlen(trace) + sizeof ".gtx";
   char *path = resize(NULL, given ? strlen(given) + 1 : size);
   if (given) strcpy(path, given);
@@ -54,7 +54,8 @@ static uint64_t most_of(size_t trace_size) { return (INDEX_SPACING ? trace_size 
 typedef struct moment {
   uint64_t time, hash;
   size_t sizes[INDEX_CONTENTS];
-  bytes late; /* while it is made */
+  bool foretold; /* see index_moment */
+  bytes late;    /* while it is made */
 } moment;
 
 typedef struct indexing {
@@ -72,6 +73,7 @@ typedef struct indexing {
   size_t known;    /* how many it has had so far */
   /* By LATE_..., uint32_t by task: 1 + the first moment without it; 0: it has not ended yet. */
   side_array absent[2];
+  size_t foretold; /* moments from this one on are */
 } indexing;
 
 static void add_number(saved_list *to, uint32_t number) {
@@ -197,6 +199,7 @@ static void take(consumer *c, const op *o) {
     set_absent(x, LATE_WORLD, t->number);
   }
   number = in_sum ? number_of(&x->sum, o->id) : (uint32_t)x->sum.task_ids.count;
+  if (in_sum && in_sum->ended && ends) x->foretold = x->count;
   if (in_sum && in_sum->ended && !(t && t->open)) add_late(x, LATE_SUMMARY, number, summary_saved_task, 0);
   set_absent(x, LATE_SUMMARY, number);
   if (!begins || (t && t->open)) return;
@@ -235,6 +238,7 @@ static gotrace_result make_moments(indexing *x, input *in) {
   while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) {
     source_take(s, &e);
     summary_pass(&x->sum, &e);
+    if (s->named_late) x->foretold = x->count, s->named_late = false;
     /* After the trace's last Sync nothing would follow. */
     if (e.kind != GOTRACE_V2_SYNC && gotrace_decoder_between(in->decoder)) add_moment(x, e.offset);
   }
@@ -275,6 +279,7 @@ static void put_head(bytes *to, const indexing *x, const uint8_t *data, size_t s
   put_number(&head, x->count);
   for (i = 0; i < x->count; i++) {
     put_number(&head, x->moments[i].time);
+    put_number(&head, i >= x->foretold);
     for (j = 0; j < INDEX_CONTENTS; j++) put_number(&head, x->moments[i].sizes[j]);
     put_number(&head, x->moments[i].hash);
   }
@@ -380,8 +385,9 @@ static bool take_moments(found *to, const uint8_t **at, const uint8_t *end, uint
   to->has = (unsigned)has;
   for (; count; count--) {
     moment m;
-    uint64_t begin = offset;
-    if (!take_number(at, end, &m.time)) return false;
+    uint64_t begin = offset, foretold;
+    if (!take_number(at, end, &m.time) || !take_number(at, end, &foretold)) return false;
+    m.foretold = foretold != 0;
     for (i = 0; i < INDEX_CONTENTS; i++) {
       if (!take_number(at, end, &size) || size > file_size - offset) return false;
       m.sizes[i] = (size_t)size;
@@ -450,6 +456,7 @@ static bool begin_at(input *in, const found *at, const char *path, index_content
   for (i = 0; i < what; i++) contents += at->m.sizes[i];
   if (to) {
     *to = (index_moment){.facts = head + at->facts, .facts_size = at->head - at->facts};
+    to->foretold = at->m.foretold;
     to->saved = contents;
     to->saved_size = at->m.sizes[what];
     to->late_size = at->m.sizes[INDEX_LATE];

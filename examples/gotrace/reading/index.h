@@ -25,7 +25,11 @@ typedef enum index_contents {
 typedef struct index_moment { /* valid until the next index_begin(), or input_close() */
   const uint8_t *facts, *saved, *late;
   size_t facts_size, saved_size, late_size;
+  bool foretold; /* from here on, the trace tells nothing too late: see ahead.h */
 } index_moment;
+
+/* Where the index of a trace is. `given`: NULL if the user says nothing. To be freed. */
+char *index_path(const char *trace, const char *given);
 
 /* Lets decoding begin at the last moment before a part, with all events from `from` nanoseconds on still to come:
  * input_decode() does so from now on. The decoder stands there; call it after input_decode(). False: there is no

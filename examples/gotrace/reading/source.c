@@ -140,7 +140,7 @@ static void begin(source *s) {
 /* Reads the trace ahead, unless its consumer will have got all of it before it shows anything. */
 static void look_ahead(source *s) {
   filter *const filters[] = {s->to->filter, s->to->own[0], s->to->own[1]};
-  bool looks = !s->to->early && (!s->to->as_go || s->from || s->until != INT64_MAX);
+  bool looks = !s->to->early && !s->foretold && (!s->to->as_go || s->from || s->until != INT64_MAX);
   size_t i;
   s->ahead.wanted = NOBODY;
   for (i = 0; i < COUNT(filters); i++) {
@@ -163,7 +163,9 @@ void name_new(source *s, op *o) {
 
 void name_own(source *s, const gotrace_event *e) {
   goroutine *g = e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
-  if (g && !g->entry) g->entry = ahead_entry(&s->ahead, s->in->decoder, g->id);
+  if (!g || g->entry) return;
+  g->entry = ahead_entry(&s->ahead, s->in->decoder, g->id);
+  s->named_late |= g->entry != 0;
 }
 
 /* A goroutine turns out to be older than the trace, but the output can no longer say so: it is created now. */
@@ -343,7 +345,9 @@ static bool begin_later(source *s) {
   }
   s->may_be_later = s->from > 0;
   if (!index_begin(s->in, s->index, s->from, to->as_go ? INDEX_SUMMARY : INDEX_WORLD, &moment)) return false;
+  s->foretold = moment.foretold;
   if (take_moment(s, &moment)) return true;
+  s->foretold = false;
   index_refuse(s->in, s->index);
   world_free(&s->w);
   ahead_free(&s->ahead);

@@ -75,6 +75,8 @@ typedef struct source {
   int format;                 /* of the input */
   const char *index;          /* the index's path; NULL: as in index.h. Set by the caller */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
+  bool foretold;              /* need not be read ahead: see index_moment */
+  bool named_late;            /* an event of a known goroutine has told its function; cleared by whoever needs it */
   bool may_be_later;          /* an index would have served, or has */
   uint64_t before;            /* offset at which the part begins */
   int64_t first, end;         /* times of the trace's first event and of the last one read */

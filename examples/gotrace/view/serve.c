@@ -1,10 +1,11 @@
 /* serve.c - gives the page of traces, and parts of them, to a browser on this computer: see view.h
  *
  * A server for one user: on 127.0.0.1, at a port that the system chooses, below a path that nobody can guess. It
- * answers GET and HEAD for the page, `alive`, and `trace0`, `trace1` and so on. `alive` never ends; when no page holds
- * it any more, the server ends a while later. What a request names as Host must be this server, so that a page of
- * another site cannot have its own name lead here. */
+ * answers GET and HEAD for the page, `alive`, `trace0`, `trace1` and so on, and `index0` and so on for traces that have
+ * an index. `alive` never ends; when no page holds it any more, the server ends a while later. What a request names as
+ * Host must be this server, so that a page of another site cannot have its own name lead here. */
 
+#include "../reading/index.h"
 #include "view.h"
 
 #include <errno.h>
@@ -12,8 +13,10 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -118,32 +121,35 @@ static bool read_offset(const char **at, uint64_t *value) {
   return *at != begin && !(**at >= '0' && **at <= '9');
 }
 
-/* A trace, or the range of it that is asked for: bytes=FIRST-LAST. */
-static void answer_trace(const reader_trace *t, client *c) {
+/* A file, or the range of it that is asked for: bytes=FIRST-LAST. */
+static void answer_file(const uint8_t *data, size_t all, client *c) {
   size_t size = 0;
   const char *range = header(c->request, "Range", &size);
   char type[160];
   uint64_t first, last;
   if (!range) {
-    answer(c, "200 OK", "Content-Type: application/octet-stream\r\n", t->data, t->size);
+    answer(c, "200 OK", "Content-Type: application/octet-stream\r\n", data, all);
     return;
   }
   if (size < 6 || strncmp(range, "bytes=", 6) != 0 || (range += 6, !read_offset(&range, &first)) || *range++ != '-' ||
-      !read_offset(&range, &last) || *range != '\r' || first > last || first >= t->size) {
+      !read_offset(&range, &last) || *range != '\r' || first > last || first >= all) {
     refuse(c, "416 Range Not Satisfiable");
     return;
   }
-  if (last >= t->size) last = t->size - 1;
+  if (last >= all) last = all - 1;
   snprintf(type, sizeof type, "Content-Type: application/octet-stream\r\nContent-Range: bytes %llu-%llu/%zu\r\n",
-           (ull)first, (ull)last, t->size);
-  answer(c, "206 Partial Content", type, t->data + first, (size_t)(last - first + 1));
+           (ull)first, (ull)last, all);
+  answer(c, "206 Partial Content", type, data + first, (size_t)(last - first + 1));
 }
 
-/* The number of a trace that a path names; false: it names none. */
-static bool names_trace(const server *s, const char *name, size_t size, uint64_t *number) {
+/* The trace that a path names, or whose index it names by another `kind`; NULL: it names none. Both kinds have five
+ * letters. */
+static const reader_trace *names_trace(const server *s, const char *kind, const char *name, size_t size) {
   const char *at = name + 5;
-  return size >= 6 && memcmp(name, "trace", 5) == 0 && read_offset(&at, number) && at == name + size &&
-         (size == 6 || name[5] != '0') && *number < s->trace_count;
+  uint64_t number;
+  bool right = size >= 6 && memcmp(name, kind, 5) == 0 && read_offset(&at, &number) && at == name + size &&
+               (size == 6 || name[5] != '0') && number < s->trace_count;
+  return right ? &s->traces[number] : NULL;
 }
 
 /* A request that is complete. */
@@ -151,7 +157,7 @@ static void answer_request(server *s, client *c) {
   char base[TOKEN + 3];
   bool head = strncmp(c->request, "HEAD ", 5) == 0;
   const char *path = c->request + (head ? 5 : 4), *name;
-  uint64_t number;
+  const reader_trace *t;
   size_t size;
   if (!head && strncmp(c->request, "GET ", 4) != 0) {
     refuse(c, "405 Method Not Allowed");
@@ -179,8 +185,10 @@ static void answer_request(server *s, client *c) {
   size -= sizeof base - 1;
   if (size == 0) {
     answer(c, "200 OK", "Content-Type: text/html; charset=utf-8\r\n", (const uint8_t *)s->page, s->page_size);
-  } else if (names_trace(s, name, size, &number)) {
-    answer_trace(&s->traces[number], c);
+  } else if ((t = names_trace(s, "trace", name, size))) {
+    answer_file(t->data, t->size, c);
+  } else if ((t = names_trace(s, "index", name, size)) && t->index) {
+    answer_file(t->index, t->index_size, c);
   } else if (size == 5 && memcmp(name, "alive", 5) == 0 && !head) {
     answer(c, "200 OK", "Content-Type: text/plain\r\n", NULL, 1); /* a byte that never comes */
     c->body_size = 0;
@@ -273,6 +281,21 @@ static void serve_clients(server *s) {
     if (!stays) drop_client(s, i);
   }
   if (polled[0].revents & POLLIN) accept_client(s);
+}
+
+void view_find_index(reader_trace *t) {
+  char *name = index_path(t->name, t->set.index);
+  struct stat status;
+  void *data = MAP_FAILED;
+  int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  free(name);
+  if (fd < 0) return;
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+    data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  close(fd);
+  if (data == MAP_FAILED) return;
+  t->index = data;
+  t->index_size = (size_t)status.st_size;
 }
 
 int view_serve(const reader_trace *traces, size_t count, bool quiet) {

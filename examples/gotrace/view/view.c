@@ -939,6 +939,7 @@ static int view_all(char **paths, size_t count, const settings *set) {
     t->data = input_bytes(&parts[opened].in, &t->size);
     if (set->serve && !t->data) fail("a pipe cannot be shown; write a page by -o OUT");
     t->set = t->data && !set->pictures ? for_reader(&parts[opened], set) : *set;
+    if (set->serve) view_find_index(t);
   }
   if (opened < count) status = 1;
   else status = set->serve ? view_serve(traces, count, set->no_open) : write_page(traces, parts, count, set);

@@ -212,7 +212,9 @@ typedef struct reader_trace {
   settings set; /* the part that is shown */
   const uint8_t *data;
   size_t size;
-  bytes packed;   /* what the page contains of it */
+  bytes packed;         /* what the page contains of it */
+  const uint8_t *index; /* its index, for a page that is served; NULL: none */
+  size_t index_size;
   char note[512]; /* what the page says above the picture */
 } reader_trace;
 
@@ -229,8 +231,11 @@ void view_page_of_traces(output *out, const reader_trace *traces, size_t count);
 /* Writes a page with the reader, for traces beside it. */
 void view_served_page(output *out, const reader_trace *traces, size_t count);
 
-/* Serves a page and its traces to a browser, which it starts unless `quiet`, until the page is closed. Returns the exit
- * status. */
+/* Finds the index of a trace that is served. */
+void view_find_index(reader_trace *t);
+
+/* Serves a page, its traces and their indexes to a browser, which it starts unless `quiet`, until the page is closed.
+ * Returns the exit status. */
 int view_serve(const reader_trace *traces, size_t count, bool quiet);
 
 /* Writes a page with the reader only. False: the tool was built without it. */

@@ -208,7 +208,7 @@ static void put_ask(output *out, const reader_trace *traces, size_t count, bool 
       put_byte(&ask.block, ',');
       put_quoted(&ask, t->set.words[k], strlen(t->set.words[k]));
     }
-    print(&ask, "],\"served\":%zu,\"note\":", served ? t->size : 0);
+    print(&ask, "],\"served\":%zu,\"indexed\":%zu,\"note\":", served ? t->size : 0, t->index_size);
     put_quoted(&ask, t->note, strlen(t->note));
     put_byte(&ask.block, '}');
   }

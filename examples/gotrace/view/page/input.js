@@ -731,8 +731,9 @@ async function begin() {
   else {
     const traces = JSON.parse(new TextDecoder().decode(await inflate("ask0")));
     if (traces[0].served) fetch("alive").catch(() => {}); // the server ends some time after this has ended
+    const served = (name, size) => (size ? {url: new URL(name, location.href).href, size} : null);
     for (const [i, trace] of traces.entries())
-      trace.file = trace.served ? {url: new URL("trace" + i, location.href).href, size: trace.served} : new Blob([await inflate("trace" + i)]);
+      trace.file = served("trace" + i, trace.served) || new Blob([await inflate("trace" + i)]), trace.index = served("index" + i, trace.indexed);
     await page.open(traces);
   }
 }

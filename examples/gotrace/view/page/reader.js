@@ -18,19 +18,20 @@ class Reader {
     reader.script = URL.createObjectURL(new Blob([await inflate("worker0")], {type: "text/javascript"}));
     return reader;
   }
-  // Runs a command of the tool on a file. Returns its status, its output and what it reported. `signal`: ends it early.
-  run(file, words, progress, signal) {
+  // Runs a command of the tool on a file. Returns its status, its output and what it reported. `signal`: ends it early. `index`: of
+  // the trace, or null.
+  run(file, words, progress, signal, index) {
     if (signal.aborted) return Promise.reject(new Ended());
     const worker = new Worker(this.script), {module} = this;
     return new Promise((resolve, reject) => {
       worker.onmessage = ({data}) => {
         if (signal.aborted) return;
         if (data.progress !== undefined) progress(data.progress, data.sketch);
-        else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replace(/^gotrace: /gm, "").trim()});
+        else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replaceAll("/trace.gtx", "the index").replace(/^gotrace: /gm, "").trim()});
       };
       signal.addEventListener("abort", () => reject(new Ended()));
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
-      worker.postMessage({module, file, words});
+      worker.postMessage({module, file, index, words});
     }).finally(() => worker.terminate());
   }
 }
@@ -38,9 +39,9 @@ class Reader {
 // A trace in a file, which gzip may have compressed, or one that is served: {url, size}. `words`: options of gotrace view,
 // for a part of it.
 class Trace {
-  // `note`: what the page says of it.
-  constructor(reader, file, name, words, note) {
-    Object.assign(this, {reader, file, name, words, note});
+  // `note`: what the page says of it. `index`: as `file`, with which a part is read from near its beginning on; null: none.
+  constructor(reader, file, name, words, note, index = null) {
+    Object.assign(this, {reader, file, name, words, note, index});
   }
   async unpack() {
     if (this.file.url) return;
@@ -51,14 +52,14 @@ class Trace {
   }
   async read(progress, signal) {
     await this.unpack();
-    const {status, output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress, signal);
+    const {status, output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress, signal, this.index);
     if (status) throw new Refused(errors || "the tool failed with status " + status);
     const data = await FileData.ofStream(output);
     return Object.assign(data, {name: this.name, trace: this, errors: [this.note, errors].filter(Boolean).join("\n")});
   }
   // What a command that writes text says of the trace; of a broken one, also of what comes before the error.
   async ask(words, signal) {
-    const {output, errors} = await this.reader.run(this.file, [...words, "/trace"], () => {}, signal);
+    const {output, errors} = await this.reader.run(this.file, [...words, "/trace"], () => {}, signal, this.index);
     if (!output.size) throw new Refused(errors);
     return output.text();
   }
@@ -166,7 +167,7 @@ class Page {
     document.getElementById("add").hidden = !this.app;
   }
   openFiles(files, beside) { return this.open(files.map((file) => ({file, name: file.name, words: [], note: ""})), beside); }
-  // Opens traces: {file, name, words, note}. `beside`: beside those that are shown, or are being read. Otherwise they take the
+  // Opens traces: {file, name, words, note}, perhaps with {index}. `beside`: beside those that are shown, or are being read. Otherwise they take the
   // place of both.
   async open(list, beside = false) {
     const last = this.opening, joins = beside && last?.reading, items = list.map((item) => ({...item, name: plain(item.name), part: 0}));
@@ -200,8 +201,8 @@ class Page {
     this.start.wait(alone ? items[0].name : items.length + " traces", items.reduce((sum, item) => sum + item.part, 0) / items.length, alone ? points : null);
   }
   // Reads a trace, unless it is kept.
-  async read({file, name, words, note}, progress, signal) {
-    const trace = new Trace(this.reader, file, name, words, note), {key} = trace, found = this.kept.get(key) || await trace.read(progress, signal);
+  async read({file, name, words, note, index}, progress, signal) {
+    const trace = new Trace(this.reader, file, name, words, note, index), {key} = trace, found = this.kept.get(key) || await trace.read(progress, signal);
     this.kept.delete(key); // it becomes the latest
     if (key) this.kept.set(key, found);
     if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);

@@ -1,7 +1,7 @@
 // worker.js - runs the tool, as WebAssembly, on a file: what of WASI it needs
 //
-// reader.js asks {module, file, words}; the file is a File, or {url, size} of one that is served. The tool finds the file as /trace, reads it where it needs to, and writes to
-// standard output. The answers are {progress, sketch}, from 0 to 1, with
+// reader.js asks {module, file, index, words}; file and index are each a File, or {url, size} of one that is served; index may be null. The
+// tool finds them as /trace and /trace.gtx, reads them where it needs to, and writes to standard output. The answers are {progress, sketch}, from 0 to 1, with
 // points [time, running, runnable], and at last {status, output, errors}.
 
 "use strict";
@@ -10,7 +10,7 @@ const BLOCK = 1 << 20, KEPT = 24; // of the file, in memory
 const PIECE = 1 << 24; // of the output; the browser may keep larger ones outside of its memory
 const OK = 0, BAD_DESCRIPTOR = 8, INVALID = 28, NO_ENTRY = 44, NOT_SUPPORTED = 52;
 const DIRECTORY = 3, REGULAR = 4; // types of files
-const ROOT = 3, TRACE = 4; // descriptors
+const ROOT = 3, FILES = {trace: 4, "trace.gtx": 5}; // descriptors
 
 class Exit {
   constructor(status) { this.status = status; }
@@ -75,10 +75,11 @@ class Output {
 }
 
 class System {
-  constructor(file, words) {
+  constructor(file, index, words) {
     const encoder = new TextEncoder();
     this.words = ["gotrace", ...words].map((word) => encoder.encode(word + "\0"));
-    this.input = new Input(file);
+    this.inputs = {[FILES.trace]: new Input(file)};
+    if (index) this.inputs[FILES["trace.gtx"]] = new Input(index);
     this.outputs = {1: new Output(), 2: new Output()};
   }
   bytes(at, size) { return new Uint8Array(this.memory.buffer, at, size); }
@@ -114,7 +115,7 @@ class System {
       fd_prestat_get: (fd, at) => (fd === ROOT ? this.number(at, 0) || this.number(at + 4, 1) : BAD_DESCRIPTOR),
       fd_prestat_dir_name: (fd, at) => { this.bytes(at, 1)[0] = "/".charCodeAt(0); return OK; },
       fd_fdstat_get: (fd, at) => {
-        if (fd > TRACE) return BAD_DESCRIPTOR;
+        if (fd > ROOT && !this.inputs[fd]) return BAD_DESCRIPTOR;
         this.bytes(at, 24).fill(0);
         this.bytes(at, 1)[0] = fd === ROOT ? DIRECTORY : REGULAR;
         return this.long(at + 8, 2n ** 64n - 1n) || this.long(at + 16, 2n ** 64n - 1n); // all rights
@@ -123,30 +124,34 @@ class System {
       fd_filestat_get: (fd, at) => {
         this.bytes(at, 64).fill(0);
         this.bytes(at + 16, 1)[0] = fd === ROOT ? DIRECTORY : REGULAR;
-        return this.long(at + 32, fd === TRACE ? this.input.file.size : 0);
+        return this.long(at + 32, this.inputs[fd]?.file.size || 0);
       },
       path_filestat_get: () => NO_ENTRY,
-      path_open: (directory, follow, path, size, flags, rights, inherited, more, at) =>
-        (new TextDecoder().decode(this.bytes(path, size)) === "trace" ? this.number(at, TRACE) : NO_ENTRY),
+      path_open: (directory, follow, path, size, flags, rights, inherited, more, at) => {
+        const fd = FILES[new TextDecoder().decode(this.bytes(path, size))];
+        return this.inputs[fd] ? this.number(at, fd) : NO_ENTRY;
+      },
       fd_close: () => OK,
       fd_seek: (fd, offset, whence, at) => {
-        if (fd !== TRACE) return INVALID;
-        this.input.at = Number(offset) + [0, this.input.at, this.input.file.size][whence];
-        return this.long(at, this.input.at);
+        const input = this.inputs[fd];
+        if (!input) return INVALID;
+        input.at = Number(offset) + [0, input.at, input.file.size][whence];
+        return this.long(at, input.at);
       },
-      fd_read: (fd, list, count, done) => (fd !== TRACE ? this.number(done, 0) : this.vectors(list, count, done, (to) => {
-        const got = this.input.read(to, this.input.at);
-        this.input.at += got;
+      fd_read: (fd, list, count, done) => (!this.inputs[fd] ? this.number(done, 0) : this.vectors(list, count, done, (to) => {
+        const input = this.inputs[fd], got = input.read(to, input.at);
+        input.at += got;
         return got;
       })),
-      fd_pread: (fd, list, count, offset, done) => this.vectors(list, count, done, (to, sum) => this.input.read(to, Number(offset) + sum)),
+      fd_pread: (fd, list, count, offset, done) => (!this.inputs[fd] ? BAD_DESCRIPTOR
+        : this.vectors(list, count, done, (to, sum) => this.inputs[fd].read(to, Number(offset) + sum))),
       fd_write: (fd, list, count, done) => this.vectors(list, count, done, (from) => { this.outputs[fd].write(from); return from.length; }),
     };
   }
 }
 
-async function run({module, file, words}) {
-  const system = new System(file, words);
+async function run({module, file, index, words}) {
+  const system = new System(file, index, words);
   const sketch = []; // the counts of what has been read since the last progress
   let status = 0;
   // What is imported but not here fails when it is called.
