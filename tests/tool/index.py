@@ -338,7 +338,7 @@ def main():
         with open(made, "wb") as file:
             file.write(carries_on())
         check(run(given.tool, "check", made)[0] == 0, "a made trace is not valid:", run(given.tool, "check", made))
-        tasks = [os.path.join(directory, "tasks-%d" % i) for i in range(given.n)]
+        tasks = [os.path.join(directory, "tasks-%d" % i) for i in range(min(given.n, 20))]
         for trace in tasks:
             with open(trace, "wb") as file:
                 file.write(with_tasks(dice))
