@@ -146,14 +146,15 @@ void deadlock_text(holders *h, const goroutine *first, char *text, size_t size) 
   do {
     told_holder told = holder_now(h, g);
     name_room name, place, line, taken, where;
+    uint32_t taken_in = own_function(h->waits, told.taken); /* 0: in a wrapper, the only frame that is known */
     char who[40];
     snprintf(who, sizeof who, "goroutine %llu", (ull)told.g->id);
     if (count++ < SHOWN_DEADLOCKED)
-      used += (size_t)snprintf(
-          text + used, size - used, "%sgoroutine %llu (%s) waits in %s%s for a lock that %s took in %s%s",
-          used ? "; " : "", (ull)g->id, named(name_of(g), &name), named(place_of(h->waits, g->stack, g), &place),
-          line_of(h->waits, "", g->stack, &line), told.g == g ? "it" : who,
-          named(own_function(h->waits, told.taken), &taken), line_of(h->waits, "", told.taken, &where));
+      used += (size_t)snprintf(text + used, size - used,
+                               "%sgoroutine %llu (%s) waits in %s%s for a lock that %s took%s%s%s", used ? "; " : "",
+                               (ull)g->id, named(name_of(g), &name), named(place_of(h->waits, g->stack, g), &place),
+                               line_of(h->waits, "", g->stack, &line), told.g == g ? "it" : who, taken_in ? " in " : "",
+                               taken_in ? named(taken_in, &taken) : "", line_of(h->waits, "", told.taken, &where));
     if (used > size - 1) used = size - 1;
     g = told.g;
   } while (g != first);

@@ -104,8 +104,9 @@ static void write_line(output *out, state *x, const doing *d) {
   put_text(out, name_of(d->g), "(unknown)");
   if (d->g->stack) put_string(out, ", in "), put_place(out, x, d->place, d->g->stack);
   if (d->held.g) {
-    print(out, "; goroutine %llu has it, taken in ", (ull)d->held.g->id);
-    put_place(out, x, own_function(&x->waits, d->held.taken), d->held.taken);
+    uint32_t taken_in = own_function(&x->waits, d->held.taken);
+    print(out, "; goroutine %llu has it", (ull)d->held.g->id);
+    if (taken_in) put_string(out, ", taken in "), put_place(out, x, taken_in, d->held.taken);
   }
   put_string(out, "\n");
 }
