@@ -4,10 +4,10 @@
 #     tests/decoder/decode_go_traces.sh [-n] TEST [ARGUMENT...]      -n: only with these arguments, without traces
 set -eu
 cd "$(dirname "$0")/../.."
-traces=build/go-traces/for-decoding
 if [ "$1" = -n ]; then
   shift
 else
+  traces=build/go-traces/for-$1 # tests run side by side
   rm -rf "$traces" && mkdir -p "$traces"
   sh tests/go/testdata.sh "$traces" 1.22 1.23 1.24 1.25 1.26 1.27
   set -- "$@" "$traces"/*.trace
