@@ -20,12 +20,13 @@ tests/need.sh python3
 
 work=$(mktemp -d)
 servers=()
-cleanup() {
+trap 'rm -rf "$work"' EXIT
+
+# What a test that failed has left running.
+kill_servers() {
   local server
   for server in ${servers[@]+"${servers[@]}"}; do kill -9 "$server" 2>/dev/null || true; done
-  rm -rf "$work"
 }
-trap cleanup EXIT
 
 fail() {
   echo "test_record: $*"
@@ -357,9 +358,11 @@ test_control() {
   grep -q "process $$ is not recorded by gotrace record --outside" "$work/said" || fail "control: $(cat "$work/said")"
   if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     ! setpriv --reuid 65534 --clear-groups -- $ask "$pid" stats >"$work/said" 2>&1 || fail "control: by another user"
+    grep -q 'only its own user and root may ask' "$work/said" || { cat "$work/said"; fail "control: what another user is told"; }
   fi
   kill -9 "$pid"
   wait "$recorder" || true
+  servers=()
   "$tool" info "$work/deadlock.trace" >"$work/said"
   grep -q '^1\. deadlock: ' "$work/said" || { cat "$work/said"; fail "control: after SIGKILL"; }
 }
@@ -1137,7 +1140,7 @@ status=0
 for name in ${*:-$names}; do
   declare -F "test_$name" >/dev/null || fail "no test is called $name"
   (
-    trap - EXIT
+    trap kill_servers EXIT
     "test_$name" || exit
     [ -z "$lacking" ] || { echo "$lacking"; exit 77; }
   ) && echo "$name: ok" || { code=$?; [ $code = 77 ] && [ $status = 0 ] && status=77 || { [ $code = 77 ] || status=1; }; }

@@ -86,19 +86,16 @@ static int open_to_read(int trace, answer *a) {
   return file;
 }
 
-/* The other side has sent its question before it could be accepted, or is not waited for. */
+/* Who may ask is waited for a moment. Anybody else gets no answer, and could otherwise keep the recorder from reading.
+ */
 static void answer_one(int connection, recorder *r, int trace) {
   struct pollfd ready = {connection, POLLIN, 0};
   answer a;
   char what = 0;
   int file = -1;
   memset(&a, 0, sizeof a);
+  if (!is_friend(connection)) return;
   if (poll(&ready, 1, 100) <= 0 || recv(connection, &what, 1, MSG_DONTWAIT) != 1) return;
-  if (!is_friend(connection)) {
-    a.refused = EPERM;
-    send_answer(connection, &a, -1);
-    return;
-  }
   if (what == ASK_TRACE) {
     recorder_cut(r, trace);
     if ((file = open_to_read(trace, &a)) < 0) a.refused = (uint32_t)errno;
@@ -141,7 +138,7 @@ static int ask(long process, char what, answer *a) {
   if (!is_friend(connection)) fail("process %ld is recorded by another user", process);
   if (send(connection, &what, 1, MSG_NOSIGNAL) != 1 || poll(&ready, 1, PATIENCE) <= 0 ||
       recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *a)
-    fail("the recorder of process %ld does not answer", process);
+    fail("the recorder of process %ld does not answer: only its own user and root may ask", process);
   with = CMSG_FIRSTHDR(&message);
   if (with && with->cmsg_level == SOL_SOCKET && with->cmsg_type == SCM_RIGHTS &&
       with->cmsg_len == CMSG_LEN(sizeof file))
