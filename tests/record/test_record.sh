@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl stacks usage summary threads_by_name sandbox alike limits ends killed signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders stacks usage summary threads_by_name sandbox alike limits ends killed crashes control signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -135,7 +135,7 @@ test_holders() {
     compile "$compiler" tests/record/holders.c "$program"
     for options in "" --outside; do
       [ ! "$options" ] || [ "$compiler" != musl-gcc ] || continue
-      "$tool" record -q -o "$work/holders.trace" $options "$program" "${HOLDERS_ROUNDS-1000}" >"$work/holders.out" ||
+      "$tool" record -q -o "$work/holders.trace" $options "$program" "${HOLDERS_ROUNDS-500}" >"$work/holders.out" ||
         fail "holders: status $?"
       tests/record/holders.py "$tool" "$work/holders.trace" "$work/holders.out" || fail "holders, $compiler $options"
     done
