@@ -205,11 +205,16 @@ def all_classes():
     return t, wanted
 
 
+def held_by(t, go, time, holder, *taken):
+    """A recording tells who has a lock, and where that took it"""
+    t.event(go, time, LOG, 0, t.string("gotrace record: lock held by"), t.string(str(holder)), t.stack("pthread_mutex_lock", *taken))
+
+
 def told():
     """The trace of a recording tells that 1 had the lock when 2 began to wait, whoever ended that."""
     t = Trace()
     threads(t, 3)
-    t.event(2, 900, LOG, 0, t.string("gotrace record: lock held by"), t.string("1"), t.stack("pthread_mutex_lock", "grab", "main"))
+    held_by(t, 2, 900, 1, "grab", "main")
     t.event(2, 1000, GO_BLOCK, t.string("sync: mutex"), t.stack("pthread_mutex_lock", "get", "main"))
     t.event(3, 5000, GO_UNBLOCK, 2, 1, t.stack("pthread_mutex_unlock", "drop", "main"))
     t.event(2, 5100, GO_START, 2, 2)
@@ -223,11 +228,9 @@ def told_then_handed_on():
     t = Trace()
     threads(t, 3)
     take, drop = t.stack("pthread_mutex_lock", "get", "main"), t.stack("pthread_mutex_unlock", "get", "main")
-    holder = lambda go, time: t.event(go, time, LOG, 0, t.string("gotrace record: lock held by"), t.string("1"),
-                                      t.stack("pthread_mutex_lock", "grab", "main"))
-    holder(3, 800)
+    held_by(t, 3, 800, 1, "grab", "main")
     t.event(3, 900, GO_BLOCK, t.string("sync: mutex"), take)
-    holder(2, 950)
+    held_by(t, 2, 950, 1, "grab", "main")
     t.event(2, 1000, GO_BLOCK, t.string("sync: mutex"), take)
     t.event(1, 3000, GO_UNBLOCK, 3, 1, t.stack("pthread_mutex_unlock", "drop", "main"))
     t.event(3, 3100, GO_START, 3, 2)
@@ -247,8 +250,7 @@ def deadlocked(how):
         t.event(go, 100 + go, LOG, 0, t.string("begins"), t.string(""), t.stack(names[go]))
 
     def wait(go, time, holder, where):
-        t.event(go, time, LOG, 0, t.string("gotrace record: lock held by"), t.string(str(holder)),
-                t.stack("pthread_mutex_lock", "take_" + names[holder], names[holder]))
+        held_by(t, go, time, holder, "take_" + names[holder], names[holder])
         t.event(go, time + 1, GO_BLOCK, t.string("sync: mutex"), t.stack("pthread_mutex_lock", where, names[go]))
     if how == "alone":
         wait(3, 900, 3, "again")

@@ -111,6 +111,12 @@ void put_quoted_text(output *out, uint32_t id) {
   put_quoted(out, text.data, text.size);
 }
 
+void put_member(output *out, const char *name, uint32_t text) {
+  if (!text) return;
+  print(out, ", \"%s\": ", name);
+  put_quoted_text(out, text);
+}
+
 pool_stack pool_stack_of(uint32_t id) {
   pool_stack stack = {NULL, 0};
   if (id)

@@ -39,6 +39,9 @@ pool_stack pool_stack_of(uint32_t id);
 void put_text(output *out, uint32_t id, const char *unknown);
 void put_quoted_text(output *out, uint32_t id);
 
+/* Writes another member of a JSON object, unless the text is 0. */
+void put_member(output *out, const char *name, uint32_t text);
+
 /* The innermost function of a stack, as text; 0: unknown. */
 uint32_t pool_function(uint32_t stack);
 

@@ -133,6 +133,13 @@ uint64_t ended_of(const causes *c, uint32_t name);
 #define DID_TEXT 256
 const char *did_text(causes *c, const activity *did, char text[DID_TEXT]);
 
+typedef struct name_room {
+  char text[NAME_ROOM + 4];
+} name_room;
+
+/* " (WORD FILE:LINE)" of the innermost frame of the program in a stack; "" if that is unknown. */
+const char *line_of(waits *w, const char *word, uint32_t stack, name_room *room);
+
 /* "goroutine 2 (one) waits in PLACE (LINE) for a lock that goroutine 3 took in PLACE (LINE); ..." of the goroutines
  * whose first one find_deadlocked() gives. */
 void deadlock_text(holders *h, const goroutine *first, char *text, size_t size);

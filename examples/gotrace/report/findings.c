@@ -29,10 +29,6 @@
 #define IDLE_SHARE 0.3       /* of the duration: procs are idle while goroutines are ready */
 #define COLLECTOR_SHARE 0.25 /* of the procs' time */
 
-typedef struct name_room {
-  char text[NAME_ROOM + 4];
-} name_room;
-
 /* A name as it is in the trace, at most `NAME_ROOM` bytes. */
 static const char *named(uint32_t name, name_room *room) {
   pool_text text = pool_text_of(name);
@@ -41,8 +37,7 @@ static const char *named(uint32_t name, name_room *room) {
   return room->text;
 }
 
-/* " (WORD FILE:LINE)" of the innermost frame of the program in a stack; "" if that is unknown. */
-static const char *line_of(waits *w, const char *word, uint32_t stack, name_room *room) {
+const char *line_of(waits *w, const char *word, uint32_t stack, name_room *room) {
   pool_stack s = pool_stack_of(stack);
   uint32_t i = own_frame(w, stack);
   pool_text file = pool_text_of(i < s.count ? s.frames[i].file : 0);

@@ -749,12 +749,6 @@ static void write_text(path *p, const task *t, const char *go, output *out) {
   }
 }
 
-static void put_member(output *out, const char *name, uint32_t text) {
-  if (!text) return;
-  print(out, ", \"%s\": ", name);
-  put_quoted_text(out, text);
-}
-
 static void put_class(output *out, path *p, uint32_t stack, uint32_t reason) {
   print(out, ", \"class\": \"%s\"", wait_classes[wait_class_of(&p->waits, stack, reason)].text);
 }

@@ -81,20 +81,11 @@ static size_t join_equal(doing *all, size_t count) {
   return kept;
 }
 
-/* The innermost frame of the program, as "FUNCTION (FILE:LINE)". */
 static void put_place(output *out, state *x, uint32_t place, uint32_t stack) {
-  pool_stack s = pool_stack_of(stack);
-  uint32_t i = own_frame(&x->waits, stack);
-  pool_text file;
-  const char *name;
+  name_room room;
+  const char *line = line_of(&x->waits, "", stack, &room);
   put_text(out, place, "(unknown)");
-  if (i >= s.count || !s.frames[i].line || !pool_text_of(s.frames[i].file).size) return;
-  file = pool_text_of(s.frames[i].file);
-  name = memrchr(file.data, '/', file.size);
-  name = name ? name + 1 : file.data;
-  put_string(out, " (");
-  put_visible(out, name, (size_t)(file.data + file.size - name));
-  print(out, ":%llu)", (ull)s.frames[i].line);
+  put_visible(out, line, strlen(line));
 }
 
 static void write_line(output *out, state *x, const doing *d) {
@@ -125,12 +116,6 @@ static void write_text(output *out, state *x, doing *all, size_t count) {
         duration_text((double)between(x->c.base, x->end), text));
   for (i = 0; i < lines && i < SHOWN; i++) write_line(out, x, &all[i]);
   if (i < lines) print(out, "%9s and %zu more lines, which --json has\n", "", lines - i);
-}
-
-static void put_member(output *out, const char *name, uint32_t text) {
-  if (!text) return;
-  print(out, ", \"%s\": ", name);
-  put_quoted_text(out, text);
 }
 
 static void write_json(output *out, state *x, const doing *all, size_t count) {

@@ -400,19 +400,12 @@ STDIO(size_t, fread, (void *data, size_t size, size_t count, FILE *file), (data,
       -1)
 /* A program may read each byte of a large file by such a call, so what is in the buffer takes a look at the stream
  * only. As in begins_wait(), another thread may take it meanwhile; then a wait is not shown. */
-#define BYTE(name, parameters, arguments, file)                                      \
-  EXPORT int name parameters {                                                       \
-    const char *at;                                                                  \
-    int result;                                                                      \
-    bool waits;                                                                      \
-    if (LIKELY(buffered(file, &at) != 0) || !tracing()) return REAL(name) arguments; \
-    ENTER(name);                                                                     \
-    waits = begins_wait(file, 1, -1);                                                \
-    result = real.name arguments;                                                    \
-    end_transfer(waits);                                                             \
-    LEAVE();                                                                         \
-    return result;                                                                   \
-  }
+static inline bool has_byte(FILE *file) {
+  const char *at;
+  return LIKELY(buffered(file, &at) != 0);
+}
+#define BYTE(name, parameters, arguments, file) \
+  REPORTED(int, name, parameters, arguments, has_byte(file), bool waits = begins_wait(file, 1, -1), end_transfer(waits))
 BYTE(fgetc, (FILE * file), (file), file)
 BYTE(getc, (FILE * file), (file), file)
 BYTE(getchar, (void), (), stdin)

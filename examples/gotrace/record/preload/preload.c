@@ -602,24 +602,24 @@ static void wait_for_end(void) {
 /* Whether the library's handlers take the place of the default action. */
 static bool handles_signals(void) { return service.exists || state.outside; }
 
-static const char *name_of_crash(int number) {
-  switch (number) {
-  case SIGSEGV: return "SIGSEGV";
-  case SIGBUS: return "SIGBUS";
-  case SIGFPE: return "SIGFPE";
-  case SIGILL: return "SIGILL";
-  case SIGABRT: return "SIGABRT";
-  default: return NULL;
-  }
-}
+/* The signals that end a process by default. Not SIGTRAP, after which a program may go on, nor SIGSYS, with which a
+ * sandbox forbids what the library would do. */
+static const int fatal_signals[] = {
+    SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, /* crashes */
+    SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,   SIGUSR1,
+    SIGUSR2, SIGPOLL, SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM,
+};
+static const char *const crashes[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"}; /* the first of them */
+#define CRASHES COUNT(crashes)
 
 /* Tells where the thread crashes. Inside a function of the library it may hold a lock. */
 static void tell_crash(int number, void *context) {
-  const char *name = name_of_crash(number);
-  if (!name || self.inside) return;
+  size_t i = 0;
+  while (i < CRASHES && fatal_signals[i] != number) i++;
+  if (i == CRASHES || self.inside) return;
   self.inside = 1;
   self.crashed = context;
-  gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_CRASH, name);
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_CRASH, crashes[i]);
   self.crashed = NULL;
   self.inside = 0;
 }
@@ -650,15 +650,6 @@ static void end_by_signal(int number, siginfo_t *details, void *context) {
   real.signal(number, SIG_DFL);
   REAL(syscall)(SYS_rt_tgsigqueueinfo, REAL(syscall)(SYS_getpid), REAL(syscall)(SYS_gettid), number, details);
 }
-
-/* The signals that end a process by default. Not SIGTRAP, after which a program may go on, nor SIGSYS, with which a
- * sandbox forbids what the library would do. */
-static const int fatal_signals[] = {
-    SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, /* crashes */
-    SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,   SIGUSR1,
-    SIGUSR2, SIGPOLL, SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM,
-};
-#define CRASHES 5
 
 /* How many of them the library handles. The first process of a namespace ignores, by default, all but crashes. */
 static size_t count_fatal(void) { return state.pid == 1 ? CRASHES : COUNT(fatal_signals); }
