@@ -143,7 +143,8 @@ def skips(tool, directory):
     data = bytearray(made.data())
     open(path, "wb").write(data)
     check(run(tool, "index", "--index", index, path)[0] == 0, "a made trace has no index")
-    parts = [[*command, "--from", "35ms", path] for command in [["dump"], *EACH]]
+    written = subprocess.run([tool, "index", "--index", "-", path], stdout=subprocess.PIPE, check=True).stdout
+    parts = [*([*command, "--from", "35ms", path] for command in [["dump"], *EACH]), ["view", "--lengths", "35000000-36000000", path]]
     wanted = [outcome(tool, *part) for part in parts]
     check(wanted[0][1].count(b"of generation 3") > 3000, "a part of a made trace:", wanted[0][2])
     at = len(data) // 4
@@ -158,6 +159,8 @@ def skips(tool, directory):
         os.rename(index, beside)
         check(outcome(tool, *part) == good, *part, "does not use the index beside the trace")
         os.rename(beside, index)
+    open(index, "wb").write(written)
+    check(outcome(tool, *parts[0], "--index", index) == wanted[0], "an index on standard output is another one")
 
 
 def advises(tool, index, dense, trace):

@@ -351,13 +351,13 @@ const command commands[] = {
          "the events are those in the file, in its order, with batches and tables.",
      .options = PART "," FILTER ",--index INDEX,--wire,--json",
      .run = command_dump},
-#if !IN_BROWSER
     {.name = "index",
      .arguments = "[--index INDEX] FILE",
      .summary = "lets --from begin in the middle of a large trace",
      .help =
-         "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, all commands then begin at the last of them before TIME, and show the same as "
+         "Reads a trace to its end and writes FILE.gtx, or to standard output with --index -: what is known at some of "
+         "its moments, at most a sixteenth of its size. With --from TIME, all commands then begin at the last of them "
+         "before TIME, and show the same as "
          "without an index. They read the whole beginning all the same with a filter, which has to meet all that goes "
          "before: whether it selects a task, region or counter depends on where that began; and with a number as "
          "path's "
@@ -370,7 +370,6 @@ const command commands[] = {
          "  gotrace profile --sync --from 80s --to 80.01s -o sync.pb app.trace",
      .options = "--index INDEX",
      .run = command_index},
-#endif
 #if !IN_BROWSER
     {.name = "cut",
      .arguments = "[OPTIONS] FILE",

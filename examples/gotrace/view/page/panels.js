@@ -385,6 +385,7 @@ class Panels {
     const compare = () => { view.compared = range; this.showRange(range); };
     this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
       make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
+        ...(this.app.openPart ? [this.link("open alone", () => this.app.openPart(range.from, range.to)), " · "] : []),
         this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2 + this.fileColumn().length)); event.target.remove(); }),
         ...(this.app.data.files.some((file) => !file.trace) ? [] : [" · ", earlier ? this.link("no comparison", () => { view.compared = null; this.showRange(range); }) : this.link(view.compared ? "now select the other time" : "compare with another time", compare)])),
       ...this.app.data.files.map((file) => make("div", null, this.stoppedIn(file, range.from, range.to, "the world" + this.app.model.suffix(file) + " was stopped for "))),
