@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 TOOL, WASM = "build/examples/gotrace", "build/wasm/view.wasm"
-COMMANDS = (["view", "--lengths", "1000-1000000000"], ["view", "--data", "-o", "-"], ["view", "--data", "-o", "-", "--from", "1ms", "--partial", "--lenient"], ["info", "--json"], ["info"],
+COMMANDS = (["view", "--batches"], ["view", "--lengths", "1000-1000000000"], ["view", "--data", "-o", "-"], ["view", "--data", "-o", "-", "--from", "1ms", "--partial", "--lenient"], ["info", "--json"], ["info"],
             ["path", "--go", "1"], ["check"], ["dump", "--partial"])
 
 
