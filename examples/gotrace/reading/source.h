@@ -34,7 +34,7 @@ typedef struct consumer {
   /* With `as_go`: makes the world and what the consumer knows from what an index has for it; false: it does not fit. */
   bool (*load)(struct consumer *, const index_moment *);
   bool early; /* needs nothing that the trace tells too late */
-  bool told;  /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
+  bool told;  /* wants statuses that are `known`; the source clears it if the input has no such statuses */
   /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
