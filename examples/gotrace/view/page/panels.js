@@ -27,6 +27,7 @@ const MOST_STEPS = 200; // of a critical path
 const MOST_LONGEST = 20; // slices of a row in the details of its label
 const MOST_READ = 2e7; // bytes of a trace that is read at a click
 const MOST_STOPS = 20000; // to add up one by one
+const SAMPLE = 1e7; // nanoseconds of CPU time that a CPU sample stands for, as Go takes them
 
 // A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}. It is one stop of
 // the tabulator; arrows lead from there to titles and rows.
@@ -200,6 +201,7 @@ class Panels {
   fillSpent(to, file, task) {
     const fill = async (signal, progress) => {
       const {trace} = file, {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), signal, progress(0)).then(JSON.parse);
+      const sampled = this.isSampled(file) && await trace.sums(file.begin, file.end, ["--task", task], signal, progress(0));
       const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
       const colour = {running: theme.states[RUNNING], runnable: theme.states[RUNNABLE], syscall: theme.states[SYSCALL], waiting: theme.states.at(-1), stopped: theme.collector};
       const words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
@@ -208,7 +210,7 @@ class Panels {
       const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => this.share(text, time, sum || 1, hue || theme.counter))))] : []);
       const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToGo(file, step.go, step.since, step.since + step.time)), " ",
         make("span", {class: "place"}, [(step.go === undefined ? "" : "G" + step.go), step.at || step.function, step.region && "region " + step.region].filter(Boolean).join(", "))));
-      to.replaceChildren(...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
+      to.replaceChildren(...(sampled ? [this.sampledText(sampled.functions)] : []), ...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
         ...table("By class of wait, and through whom", waits.map((wait) => [wait.class + (wait.in ? " in " + wait.in : "") + (wait.through ? ": " + wait.through : ""), wait.time])),
         ...table("By region", regions.map((region) => [region.name || "(none)", region.time])),
         make("h2", null, "Steps" + (path.length > MOST_STEPS ? " (the first " + MOST_STEPS + " of " + path.length + ")" : "")), make("ol", {class: "steps"}, ...steps));
@@ -305,6 +307,7 @@ class Panels {
       const {functions: [of], waits} = await file.trace.sums(begin - file.time, end - file.time, ["--go", String(row.id)], signal, progress(0));
       if (!of) return section.replaceChildren(); // no more than its creation is in the trace
       const shares = [[STATES[RUNNING], of.running - of.stopped, theme.states[RUNNING]], ["the world was stopped", of.stopped, theme.collector], ["CPU time, of that", of.cpu, theme.counter],
+        [of.samples + " CPU samples, of that, at 100 a second", (of.samples || 0) * SAMPLE, theme.counter],
         ["runnable", of.runnable, theme.states[RUNNABLE]], ["in system calls", of.syscall + of.syscall_blocked, theme.states[SYSCALL]],
         ...waits.map((wait) => [wait.class + (wait.place ? " in " + plain(wait.place) : ""), wait.blocked_total, theme.states.at(-1)])].filter(([, time]) => time);
       return section.replaceChildren(make("table", {class: "shares", "aria-label": "time by state"}, make("tbody", null, ...shares.slice(0, 20).map(([text, time, hue]) => this.share(text, time, end - begin || 1, hue)))));
@@ -381,7 +384,8 @@ class Panels {
     const functions = rows("functions"), file = this.fileColumn(), time = (title, value) => timeColumn(title, value), some = (name) => functions.some((f) => f[name]);
     const name = {title: "function", value: (f) => plain(f.name) || "(unknown)"}, called = (f) => f.syscall + f.syscall_blocked;
     const stopped = some("stopped") ? [time("the world was stopped", (f) => f.stopped)] : [], cpu = some("cpu") ? [time("CPU time", (f) => f.cpu)] : [];
-    const running = [time(STATES[RUNNING], (f) => f.running - f.stopped), ...cpu], runnable = time("runnable", (f) => f.runnable);
+    const sampled = some("samples") ? [{title: "CPU samples", value: (f) => f.samples || 0, number: true}] : [];
+    const running = [time(STATES[RUNNING], (f) => f.running - f.stopped), ...cpu, ...sampled], runnable = time("runnable", (f) => f.runnable);
     const few = [name, ...file, ...running, runnable, time("waiting", (f) => called(f) + f.blocked)];
     const every = [name, {title: "goroutines", value: (f) => f.count, number: true}, ...file, ...running, ...stopped, runnable, time("in system calls", called), time("blocked", (f) => f.blocked),
       ...[["median", "p50"], ["99 %", "p99"], ["longest", "longest"]].map(([title, of]) => time("runnable, " + title, (f) => f["runnable_" + of] || 0))];
@@ -399,6 +403,12 @@ class Panels {
     const wait = (r) => r.class + (r.place ? " in " + plain(r.place) : "");
     return [all, more, ...table("Waits, by class and place", wait, rows("waits")), ...table("Waits, by who had it", (r) => wait(r) + ": " + plain(r.holder), rows("holders")),
       ...table("Stopped world, by whom", (r) => plain(r.place) + ", " + plain(r.reason), rows("stops").filter((r) => r.pauses_total), "pauses")];
+  }
+  isSampled(file) { return this.app.model.marks.some((mark) => !mark.log && this.app.model.fileOf(mark.row) === file); }
+  // How much of the time in which goroutines ran has CPU samples. `functions`: rows of gotrace info.
+  sampledText(functions) {
+    const sum = (of) => functions.reduce((all, f) => all + (f[of] || 0), 0), count = sum("samples");
+    return make("div", null, "in its regions, " + duration(sum("running") - sum("stopped")) + " " + STATES[RUNNING] + ", with " + count + (count === 1 ? " CPU sample" : " CPU samples") + ": at 100 a second, " + duration(count * SAMPLE));
   }
   // Selects what a goroutine of a trace did at a time, in the middle of a stretch.
   goToGo(file, go, begin, end) {
