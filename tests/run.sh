@@ -206,6 +206,7 @@ list_decode() {
   echo "check|what the page asks the tool|tests/view/asked.py"
   echo "check|several traces on one page|tests/view/several.py"
   echo "check|questions that the page answers|tests/view/inputs.py"
+  echo "check|questions that the page answers of a Go program|tests/view/inputs.py go"
   echo "check|the page that is served|tests/view/serve.py"
   echo "check|the tool as WebAssembly|tests/view/same_data.py -n 3 tests/traces/*"
   for what in canned examples; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
