@@ -67,6 +67,10 @@ def check_long(b):
     b.run(LINK % "cancel" + ".click()")
     b.wait_for(LINK % "add up what happened", 20)
     assert b.run("return window.ended.includes('info')") and "reading" not in b.run("return %s.textContent" % PANEL)
+    b.run("gotrace.app.view.compared = {from: 0, to: 30000}; gotrace.app.setRange(30000, 60000)")  # each of the two times is half of it
+    b.wait_for("[...document.querySelectorAll('#panel .place')].filter((line) => line.textContent.includes('reading: 42 %')).length === 2", 20)
+    b.run(LINK % "cancel" + ".click()")
+    b.wait_for(LINK % "compare both times", 20)
     b.run("delete gotrace.app.data.files[0].trace.reader.run;" + LINK % "add up what happened" + ".click()")
     b.wait_for("document.querySelector('#panel table.places')", 20)
 

@@ -162,6 +162,13 @@ def check_stopped(b):
     b.run("gotrace.app.setRange(0, 7500)")
     b.wait_for("document.querySelector('#panel h2').textContent === 'From ' + moment(0) + ' to ' + moment(7500) && document.querySelector('#panel table.places')", 20)
     assert not b.run("return " + told % "")
+    # The summary does not count it as running.
+    b.keys("2")
+    rows = b.run("return [...document.querySelector('#summary table').rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    of = {row[0]: dict(zip(rows[0], row)) for row in rows[1:]}
+    assert {name: (row["running"], row["world stopped"]) for name, row in of.items()} == {"main.main": ("8.400 µs", "500 ns"), "main.worker": ("8.500 µs", "500 ns")}, rows
+    assert b.run("return [...document.querySelectorAll('#summary h2')].map((title) => title.textContent)").count("Stopped world, by whom") == 1
+    b.keys("1")
 
 
 def check_reader(b, page):

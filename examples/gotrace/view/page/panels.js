@@ -366,7 +366,8 @@ class Panels {
     const files = this.app.data.files.filter((file) => file.time + file.begin <= to && file.time + file.end >= from);
     if (!files.length || !this.canAsk(section, files[0], "info", from, to)) return;
     this.askFor(section, files, "add up what happened", async (signal, progress) => {
-      const all = await atOnce(files.map((file, i) => () => file.trace.sums(from - file.time, to - file.time, [], signal, progress(i))));
+      const whole = (file) => from <= file.time + file.begin && to >= file.time + file.end;
+      const all = await atOnce(files.map((file, i) => () => whole(file) && file.trace.told || file.trace.sums(from - file.time, to - file.time, [], signal, progress(i))));
       const paused = files.map((file, i) => [file, all[i].collector.pauses_total]).filter(([, time]) => time);
       section.replaceChildren(...paused.map(([file, time]) => make("div", null, "the world" + this.app.model.suffix(file) + " was stopped for " + duration(time))),
         ...this.sumTables((table) => all.flatMap((sums, i) => sums[table].map((row) => ({file: files[i], ...row})))));
@@ -392,16 +393,20 @@ class Panels {
     const chosen = (f) => this.app.search("=" + plain(f.name), f.file), all = make("div", {class: "wide"}, makeTable("time by function", few, functions, chosen, 1 + file.length));
     const more = this.link("all columns", () => { all.replaceChildren(makeTable("time by function", every, functions, chosen, 2 + file.length)); more.remove(); });
     all.firstChild.className = "places";
-    // The longest of them: where it is in the picture.
+    return [all, more, ...this.waitTables(rows)];
+  }
+  // What was waited for, and who had it. A row leads to the longest of the waits that it tells of.
+  waitTables(rows) {
+    const file = this.fileColumn();
     const table = (title, name, items, of = "blocked") => {
       if (!items.length) return [];
       const longest = (r) => this.goToGo(r.file, r[of + "_longest_goroutine"], r[of + "_longest_at"], r[of + "_longest_at"] + 1);
-      const made = makeTable(title, [{title: "what", value: name}, ...file, {title: "count", value: (r) => r[of + "_count"], number: true}, time("total", (r) => r[of + "_total"])], items, longest, 2 + file.length);
+      const made = makeTable(title, [{title: "what", value: name}, ...file, {title: "count", value: (r) => r[of + "_count"], number: true}, timeColumn("total", (r) => r[of + "_total"])], items, longest, 2 + file.length);
       made.className = "places";
       return [make("h2", null, title), make("div", {class: "place"}, "a click leads to the longest"), make("div", {class: "wide"}, made)];
     };
     const wait = (r) => r.class + (r.place ? " in " + plain(r.place) : "");
-    return [all, more, ...table("Waits, by class and place", wait, rows("waits")), ...table("Waits, by who had it", (r) => wait(r) + ": " + plain(r.holder), rows("holders")),
+    return [...table("Waits, by class and place", wait, rows("waits")), ...table("Waits, by who had it", (r) => wait(r) + ": " + plain(r.holder), rows("holders")),
       ...table("Stopped world, by whom", (r) => plain(r.place) + ", " + plain(r.reason), rows("stops").filter((r) => r.pauses_total), "pauses")];
   }
   isSampled(file) { return this.app.model.marks.some((mark) => !mark.log && this.app.model.fileOf(mark.row) === file); }
@@ -420,9 +425,15 @@ class Panels {
   // The summary of the whole trace, by function.
   fillSummary(section) {
     const {model, data} = this.app;
+    // What gotrace info has told of each trace, by function; nothing yet, or of a page of pictures.
+    const told = data.files.filter((file) => file.trace?.told), rows = (table) => told.flatMap((file) => file.trace.told[table].map((row) => ({file, ...row})));
+    const named = new Map(rows("functions").map((f) => [f.file.number + plain(f.name), f])), of = (f, what) => named.get(f.file.number + f.name)?.[what] || 0;
+    const some = (what) => model.functions.some((f) => of(f, what));
     const blocked = (f) => f.states.slice(3).reduce((sum, s) => sum + s.total, 0);
     const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true}, ...this.fileColumn(),
-      timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total), timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
+      timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total - of(f, "stopped")), ...(some("cpu") ? [timeColumn("CPU time", (f) => of(f, "cpu"))] : []),
+      ...(some("samples") ? [{title: "CPU samples", value: (f) => of(f, "samples"), number: true}] : []), ...(some("stopped") ? [timeColumn("world stopped", (f) => of(f, "stopped"))] : []),
+      timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
       timeColumn("longest runnable", (f) => f.states[RUNNABLE].longest),
       {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets, (low, high) => this.showRunnable(f, low, high))},
       timeColumn("in system calls", (f) => f.states[SYSCALL].total), timeColumn("blocked", blocked),
@@ -435,7 +446,7 @@ class Panels {
     const comparison = make("div"), singles = make("div");
     section.replaceChildren(
       make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name, f.file), 2 + this.fileColumn().length)),
-      make("h2", null, "Waits, by reason and place"),
+      ...this.waitTables(rows), make("h2", null, "Waits, by reason and place"),
       makeTable("waits, by reason and place", [{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)}, ...this.fileColumn(),
         {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest),
         ...(waits.some((d) => d.unended) ? [{title: "not ended", value: (d) => d.unended, number: true, text: (v) => (v ? String(v) : "")}] : [])],
@@ -450,7 +461,8 @@ class Panels {
     this.fillComparison(comparison);
     this.fillSingles(singles);
   }
-  // A table of all goroutines, with their time by state, and one of all tasks.
+  // A table of all goroutines, with their time by state, and one of all tasks: from the picture, since a page needs no more of them
+  // than it has rows for, while gotrace info --details lists all that there are.
   async fillSingles(section) {
     const {app} = this, {model, data} = app, sums = new Map();
     for (const {slices} of await data.load(data.levelFor((data.end - data.begin) / 1000), data.begin, data.end))
@@ -461,14 +473,14 @@ class Panels {
       }
     const goes = [...sums].map(([number, times]) => ({row: model.rows[number], times, blocked: times.slice(3).reduce((a, b) => a + b)}));
     const begin = (value) => ({title: "begins", value, number: true, text: moment});
-    section.replaceChildren(
-      make("h2", null, "Goroutines"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"}, ...this.fileColumn((g) => g.row.file),
+    section.replaceChildren(...[
+      make("h2", null, "Goroutines"), data.files.some((file) => file.stoppedRows.length) && make("div", {class: "place"}, "what ran while the world was stopped counts as running here"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"}, ...this.fileColumn((g) => g.row.file),
         begin((g) => g.row.begin), timeColumn("lasts", (g) => g.row.end - g.row.begin),
         ...[RUNNING, RUNNABLE, SYSCALL].map((c) => timeColumn(STATES[c], (g) => g.times[c])), timeColumn("blocked", (g) => g.blocked)],
       goes, (g) => app.goTo(g.row.number, g.row.begin), 4 + this.fileColumn().length),
       ...(model.tasks.length ? [make("h2", null, "Tasks"), makeTable("tasks", [{title: "task", value: (t) => Number(t.id), number: true, text: (v, t) => String(t.id)}, {title: "name", value: (t) => model.rows[t.row].name || "(no name)"}, ...this.fileColumn((t) => model.fileOf(t.row)),
         begin((t) => t.begin), timeColumn("lasts", (t) => t.end - t.begin)],
-      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3 + this.fileColumn().length)] : []));
+      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3 + this.fileColumn().length)] : [])].filter(Boolean));
   }
   // The results of a search, each of which leads there.
   showResults(results, total) {
@@ -530,8 +542,12 @@ class Panels {
 
   // Two selected times beside each other: what begins in each of them, by state, task or region.
   fillTimes(section, earlier, later) {
-    const fill = async (signal) => {
-      const both = await Promise.all([earlier, later].map((range) => this.lengthsIn(range, signal)));
+    const fill = async (signal, progress) => {
+      const parts = new Map(), told = (k) => (i) => (part) => { // a trace is read for each of the times
+        parts.set([k, i].join(), part);
+        progress(i)((part + (parts.get([1 - k, i].join()) || 0)) / 2);
+      };
+      const both = await Promise.all([earlier, later].map((range, k) => this.lengthsIn(range, signal, told(k))));
       const sum = (kind) => both.reduce((all, found) => all + (found.get(kind)?.total || 0), 0), inBoth = (kind) => both.every((found) => found.has(kind));
       const kinds = [...new Set(both.flatMap((found) => [...found.keys()]))].sort((a, b) => inBoth(b) - inBoth(a) || sum(b) - sum(a)).slice(0, 500);
       if (!kinds.length) return section.replaceChildren(make("div", {class: "place"}, "nothing begins in these times"));
@@ -543,9 +559,9 @@ class Panels {
     this.askFor(section, this.app.data.files, "compare both times", fill);
   }
   // How long all that begins in a time lasts, by what it is, as the tool tells.
-  async lengthsIn({from, to}, signal) {
+  async lengthsIn({from, to}, signal, progress) {
     const found = new Map(), title = ({kind, name}) => (kind === "state" ? STATES[name] : kind + " " + (plain(name) || "(no name)"));
-    const {files} = this.app.data, all = await atOnce(files.map((file) => () => file.trace.lengths(from - file.time, to - file.time, signal)));
+    const {files} = this.app.data, all = await atOnce(files.map((file, i) => () => file.trace.lengths(from - file.time, to - file.time, signal, progress(i))));
     all.forEach((kinds, i) => kinds.forEach((of) => found.set(title(of) + this.app.model.suffix(files[i]), of)));
     return found;
   }

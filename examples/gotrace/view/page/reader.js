@@ -65,15 +65,16 @@ class Trace {
   }
   // Words of a command that says of the shown part what the path is.
   path(...words) { return ["path", ...this.words.filter((word) => /^--(from|to)=|^--(lenient|partial)$/.test(word)), ...words]; }
-  // What is wrong, which is asked only once.
+  // What is wrong, which is asked only once. `told`: all that gotrace info has told of what is shown.
   async findings(signal) {
     const words = this.words.filter((word) => word !== "--partial"); // info needs none
-    return this.found ??= JSON.parse(await this.ask(["info", ...words, "--json"], signal)).findings;
+    this.told ??= JSON.parse(await this.ask(["info", ...words, "--json"], signal));
+    return this.told.findings;
   }
   // How long what begins between two times of the trace lasts: see view_lengths.c.
-  async lengths(from, to, signal) {
+  async lengths(from, to, signal, progress) {
     const ends = [from, to].map((time) => Math.max(0, Math.ceil(time)));
-    return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal));
+    return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal, progress));
   }
   // Words of a command that says of the shown part what happened between two times of the trace.
   within(from, to) {
@@ -230,6 +231,7 @@ class Page {
       if (signal.aborted) return;
       found[i] = findings.map((finding) => ({...finding, file}));
       app.panels.fillFindings(errors, found.flat());
+      if (app.tab === "summary") app.show("summary"); // it tells of that, too
     }));
     app.answered = true;
   }
