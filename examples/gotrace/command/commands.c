@@ -167,6 +167,7 @@ const option options[] = {
     {"--sync", "waits for channels, locks and the like, by the stack that waited", NULL, set_profile, SETTING(profile),
      0},
     {"--network", "waits for the network, by the stack that waited", NULL, set_profile, SETTING(profile), 0},
+    {"--blocked", "waits for whatever reason, by the stack that waited", NULL, set_profile, SETTING(profile), 0},
     {"--syscall", "system calls, by the stack that called", NULL, set_profile, SETTING(profile), 0},
     {"--scheduler", "times in which goroutines could have run, by the stack that woke or created them", NULL,
      set_profile, SETTING(profile), 0},
@@ -448,17 +449,18 @@ const command commands[] = {
      .help =
          "Writes how often and for how many nanoseconds goroutines were in a state, or how many samples or goroutines "
          "there were, by stack. The format is pprof's, which also speedscope opens, or folded stacks, whose values "
-         "are nanoseconds, or for --cpu and --create counts. KIND is one of the first six options.\n\n"
-         "--sync, --network, --syscall and --scheduler count all times in the trace or part, also those that began "
+         "are nanoseconds, or for --cpu and --create counts. KIND is one of the first seven options.\n\n"
+         "--sync, --network, --blocked, --syscall and --scheduler count all times in the trace or part, also those "
+         "that began "
          "before it or do not end in it. The profiles of go tool trace leave these out, and the time from a "
          "goroutine's "
          "creation to its first run. A system call of a v1 trace that has no end counts as a nanosecond.\n\n"
          "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
      .result = "a profile",
-     .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
+     .options = "--cpu,--sync,--network,--blocked,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
                 ",--index INDEX,--partial,--lenient",
-     .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
+     .needs = "--cpu,--sync,--network,--blocked,--syscall,--scheduler,--create",
      .run = command_profile},
     {.name = "path",
      .arguments = "--task TASK|--go ID [-o OUT] FILE",

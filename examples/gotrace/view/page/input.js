@@ -527,7 +527,7 @@ class App {
     const keep = (width) => { try { localStorage.setItem("gotrace panel", width); } catch { /* the browser keeps nothing for this page */ } };
     let kept = 0;
     try { kept = Number(localStorage.getItem("gotrace panel")); } catch { /* likewise */ }
-    set(kept || Math.max(340, Math.min(0.22 * innerWidth, 520)));
+    set(kept || Math.max(340, Math.min(0.3 * innerWidth, 520)));
     split.addEventListener("pointerdown", (event) => { if (event.button === 0) split.setPointerCapture(event.pointerId); });
     split.addEventListener("pointerup", (event) => { if (split.hasPointerCapture(event.pointerId)) keep(set(panel.getBoundingClientRect().right - event.clientX)); });
     split.addEventListener("pointermove", (event) => { if (split.hasPointerCapture(event.pointerId)) set(panel.getBoundingClientRect().right - event.clientX); });
@@ -713,11 +713,8 @@ function forTests(app) {
             if (model.rows[number].kind === KIND.GO && slices.size[i] === 1 && slices.colour[i] > SYSCALL && slices.who[i]) found.push(sliceOf(number, slices, i));
       return found;
     },
-    async selectionTable(from, to) {
-      const {exact, rows} = await app.panels.selectionTable(from, to);
-      return {exact, rows: rows.map(({file, ...row}) => ({...row, trace: file.title}))};
-    },
-    percentile,
+    // What the tool tells the page, as text: of its first trace; `words` of a command, without the file.
+    answer: (words) => app.data.files[0].trace.ask(words, new AbortController().signal),
     bars,
     drawnAt: () => painter.drawnAt, // when all details had been drawn for the first time
   };

@@ -58,8 +58,8 @@ class Trace {
     return Object.assign(data, {name: this.name, trace: this, errors: [this.note, errors].filter(Boolean).join("\n")});
   }
   // What a command that writes text says of the trace; of a broken one, also of what comes before the error.
-  async ask(words, signal) {
-    const {output, errors} = await this.reader.run(this.file, [...words, "/trace"], () => {}, signal, this.index);
+  async ask(words, signal, progress = () => {}) {
+    const {output, errors} = await this.reader.run(this.file, [...words, "/trace"], progress, signal, this.index);
     if (!output.size) throw new Refused(errors);
     return output.text();
   }
@@ -74,6 +74,19 @@ class Trace {
   async lengths(from, to, signal) {
     const ends = [from, to].map((time) => Math.max(0, Math.ceil(time)));
     return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal));
+  }
+  // Words of a command that says of the shown part what happened between two times of the trace.
+  within(from, to) {
+    const [first, last] = [from, to].map((time) => Math.max(0, Math.round(time)) + "ns");
+    return [...this.words.filter((word) => !/^--(from|to)=|^--partial$/.test(word)), "--from", first, "--to", last];
+  }
+  // What happened between two times of the trace, added up. `words`: of a filter.
+  async sums(from, to, words, signal, progress) { return JSON.parse(await this.ask(["info", "--json", ...this.within(from, to), ...words], signal, progress)); }
+  // Values by stack between two times of the trace: lines "outermost;...;innermost VALUE" of gotrace profile.
+  async folded(kind, from, to, signal, progress) {
+    const {status, output, errors} = await this.reader.run(this.file, ["profile", kind, "--folded", ...this.within(from, to), "/trace"], progress, signal, this.index);
+    if (status && !output.size) throw new Refused(errors);
+    return (await output.text()).split("\n").slice(0, -1);
   }
   // What is true of no other file of the session; null: nothing is known of it.
   get key() { return this.file.lastModified ? [this.name, this.file.size, this.file.lastModified, ...this.words].join("\n") : null; }
