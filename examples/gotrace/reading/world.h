@@ -45,6 +45,9 @@ typedef struct goroutine {
   uint64_t maker;   /* the goroutine that did; NOBODY: none */
   int64_t made;
   struct user_regions *regions; /* see world.history; NULL: none yet */
+  uint64_t inherited;           /* with world.history: the task of its creator's innermost region */
+  bool inherits;                /* there is one */
+  int64_t divided;              /* with world.history: when one of its regions last began or ended */
 } goroutine;
 
 struct proc {
@@ -66,12 +69,26 @@ struct thread {
 };
 
 /* Regions and tasks of the program: see world.history. */
+typedef struct origin { /* where a task began or a counter got its value, for a filter: see filter_origin() */
+  thread *m;            /* NULL: unknown */
+  proc *p;              /* NULL: none */
+  uint64_t g;           /* NOBODY: none */
+  uint64_t task;        /* which it concerns */
+  uint64_t within;      /* the task of the goroutine's innermost region, if `inside` */
+  unsigned in_file;     /* as in op; an index does not keep it, since traces of v1 have none */
+  uint32_t function;    /* text: the goroutine's name, as far as it was known */
+  bool inside;
+} origin;
+
 typedef struct user_region { /* an open one */
   uint32_t name, stack;
   uint64_t task;
   int64_t begin;
-  uint32_t line; /* its row in a picture: no other open region has it */
-  bool chosen;   /* the filter selected its start */
+  uint32_t line;    /* its row in a picture: no other open region has it */
+  thread *m;        /* where it began; NULL: unknown */
+  proc *p;          /* the same; NULL: none */
+  unsigned in_file; /* as in origin */
+  bool chosen;      /* the filter selects its start */
 } user_region;
 
 typedef struct user_regions { /* of a goroutine, innermost last */
@@ -85,12 +102,14 @@ typedef struct user_task {
   uint32_t number;
   int64_t begin;
   goroutine *home;   /* began it, even if it had begun before; NULL: none, or it has ended */
-  bool open, chosen; /* `chosen`: the filter selected its start */
+  bool open, chosen; /* `chosen`: the filter selects its start */
+  origin from;
 } user_task;
 
 typedef struct user_counter {
   uint32_t name, number;
-  double value; /* the last one that the filter selected */
+  double value; /* the last one; in the part, that the filter selects */
+  origin from;
 } user_counter;
 
 typedef struct experiment { /* a batch of an experiment */
@@ -228,6 +247,18 @@ user_task *world_task(world *w, uint64_t id);
 /* The record of the program's counter whose value an operation tells, which is not yet applied; NULL: it tells none.
  * Needs `history`. */
 user_counter *told_counter(world *w, const op *o, double *value);
+
+/* Where an operation happens, before it is applied. `inside` and `within` need `history`. */
+origin origin_of(const op *o);
+
+/* The name of the goroutine of an origin, which may have become known since; 0: unknown. */
+uint32_t origin_name(world *w, const origin *from);
+
+/* The task that a goroutine belongs to: that of its innermost region, or that it inherited. False: none. */
+bool task_of_go(const goroutine *g, uint64_t *task);
+
+/* Removes the counters whose values are not `kept`. */
+void world_keep_counters(world *w, bool (*kept)(void *context, const user_counter *), void *context);
 
 /* The region that ends with an operation that is not yet applied; NULL: it began before the trace. */
 user_region *ending_region(const op *o);

@@ -39,6 +39,8 @@ void keeper_choose(keeper *k, input *in, const settings *set) {
   by.c.begin = by.c.end = ignore;
   by.c.take = choose_by_op;
   by.c.stretch = choose_by_stretch;
+  by.c.later = true;
+  s.index = set->index;
   filter_open(&by.selection, set);
   by.c.filter = &by.selection;
   result = source_run(&s, in, &by.c, set->from, set->until, NULL, NULL);
