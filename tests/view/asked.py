@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the page of gotrace view asks the tool, in Chromium and Firefox: CPU samples beside running time, flame graphs of a
-time, a question that takes long.
+time, a question or a search that takes long.
 
     tests/view/asked.py
 
@@ -75,12 +75,33 @@ def check_long(b):
     b.wait_for("document.querySelector('#panel table.places')", 20)
 
 
+def check_search(b):
+    """A search that takes long tells how far it is, leaves room for keys, and ends with Escape."""
+    chunks = b.run("""
+      const chunks = gotrace.app.data.chunks.filter((chunk) => !chunk.merged);
+      for (const chunk of chunks) chunk.load = () => new Promise((done) => setTimeout(done, 350)).then(() => Object.getPrototypeOf(chunk).load.call(chunk));
+      window.said = [], window.ended = false;
+      const found = document.getElementById("found");
+      new MutationObserver(() => window.said.push(found.textContent)).observe(found, {childList: true});
+      gotrace.app.search("parse").then(() => { window.ended = true; });
+      return chunks.length;""")
+    assert chunks >= 3, chunks
+    b.wait_for("window.ended", 20)
+    said = b.run("return window.said")
+    assert said[0].startswith("searching: ") and said[-1].startswith("1 of ") and len(said) >= 2, said
+    b.run("window.said = [], window.ended = false; gotrace.app.search('parse').then(() => { window.ended = true; })")
+    b.wait_for("window.said.length", 20)
+    b.keys("Escape")
+    b.wait_for("window.ended", 20)
+    assert b.run("return [document.getElementById('found').textContent, gotrace.app.results]") == ["", None]
+
+
 def main():
     browsers = browser.needed()
     with browser.page_of(made_trace.sampled_task(), "sampled.trace") as page:
         for kind in browsers:
             with browser.session(kind) as b:
-                for check in check_samples, check_flames, check_long:
+                for check in check_samples, check_flames, check_long, check_search:
                     b.open("about:blank")
                     b.open_page(page)
                     b.run("gotrace.app.canvas.focus()")

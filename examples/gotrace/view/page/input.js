@@ -5,6 +5,8 @@ const FIRST = (a, b) => a.time - b.time, LONGEST = (a, b) => b.length - a.length
 // A wheel turns by about 100 a notch; a pinch on a touchpad is a wheel with Ctrl and less.
 const WHEEL_ZOOM = 0.009, WHEEL_MOST = 250;
 const LEAST_PANEL = 160; // pixels
+const MOST_BUSY = 8; // milliseconds without a look at the keys
+const SLOW = 300; // milliseconds after which a search tells how far it is
 const UNITS = {ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9};
 
 // The nanoseconds of a text such as 1.5ms; NaN: it is none.
@@ -12,6 +14,13 @@ function parseDuration(text) {
   const [, value, unit] = /^(\d+\.?\d*) ?(ns|us|µs|ms|s)$/.exec(text) || [];
   return unit ? Number(value) * UNITS[unit] : NaN;
 }
+
+// Lets the browser do what waits. A timer would wait for longer.
+const rest = () => new Promise((done) => {
+  const {port1, port2} = new MessageChannel();
+  port1.onmessage = () => { port1.close(); done(); };
+  port2.postMessage(null);
+});
 
 // What decides whether a name is meant by a text: that it contains the text, in capitals or not; =NAME: that it is NAME; /TEXT/:
 // a regular expression, which matches nothing if it is none.
@@ -308,9 +317,15 @@ class App {
   async searchSlices(found, titles) {
     const {model, data} = this, kinds = new Set(Object.keys(titles).map(Number));
     if (!model.rows.some((row) => kinds.has(row.kind))) return;
-    for (const chunk of data.chunks) {
-      if (chunk.merged) continue;
+    const chunks = data.chunks.filter((chunk) => !chunk.merged), begin = performance.now();
+    let rested = begin;
+    for (const [i, chunk] of chunks.entries()) {
       await chunk.load();
+      if (performance.now() - rested > MOST_BUSY) {
+        if (found === this.found && rested - begin > SLOW) document.getElementById("found").textContent = "searching: " + 10 * Math.floor(10 * i / chunks.length) + " %";
+        await rest();
+        rested = performance.now();
+      }
       if (found !== this.found) return;
       const {slices} = chunk;
       for (const [row, span] of slices.index) {
