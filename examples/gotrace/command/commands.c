@@ -352,24 +352,22 @@ const command commands[] = {
          "the events are those in the file, in its order, with batches and tables.",
      .options = PART "," FILTER ",--index INDEX,--wire,--json",
      .run = command_dump},
-#if !IN_BROWSER
     {.name = "index",
      .arguments = "[--index INDEX] FILE",
      .summary = "lets --from begin in the middle of a large trace",
      .help =
-         "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, all commands then begin at the last of them before TIME, and show the same as "
-         "without an index. Filters find there what is open when a part begins, and where that began; of a trace with "
-         "so many task ids, in no order, that they would make the index large, they read the beginning for --task ID. "
-         "Where more than 64 MB are read only for what they tell of a part, and standard error is a terminal, a line "
-         "there says that an index would help.\n\n"
+         "Reads a trace to its end and writes FILE.gtx, or to standard output with --index -: what is known at some of "
+         "its moments, at most a sixteenth of its size. With --from TIME, all commands then begin at the last of them "
+         "before TIME, and show the same as without an index. Filters find there what is open when a part begins, and "
+         "where that began; of a trace with so many task ids, in no order, that they would make the index large, they "
+         "read the beginning for --task ID. Where more than 64 MB are read only for what they tell of a part, and "
+         "standard error is a terminal, a line there says that an index would help.\n\n"
          "If the trace's size, its first or its last 64 KiB change afterwards, the index is refused. A change in "
          "between is not noticed: then make the index anew.\n\n"
          "  gotrace index app.trace\n"
          "  gotrace profile --sync --from 80s --to 80.01s -o sync.pb app.trace",
      .options = "--index INDEX",
      .run = command_index},
-#endif
 #if !IN_BROWSER
     {.name = "cut",
      .arguments = "[OPTIONS] FILE",
