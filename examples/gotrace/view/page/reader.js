@@ -79,6 +79,7 @@ class Trace {
     Object.assign(this, {reader, source, name, words, note, took: {read: 0, memory: 0}}); // took: bytes of the file, and at most of memory
   }
   get file() { return this.source.file; }
+  get index() { return this.source.index; }
   async run(words, progress, signal) {
     const {read, memory, ...result} = await this.reader.run(this.source, words, progress, signal);
     this.took = {read: this.took.read + read, memory: Math.max(this.took.memory, memory)};
@@ -92,22 +93,36 @@ class Trace {
     return Object.assign(data, {name: this.name, trace: this, size: output.size, errors: [this.note, errors].filter(Boolean).join("\n")});
   }
   // What a command that writes text says of the trace; of a broken one, also of what comes before the error.
-  async ask(words, signal) {
-    const {output, errors} = await this.run([...words, "/trace"], () => {}, signal);
+  async ask(words, signal, progress = () => {}) {
+    const {output, errors} = await this.run([...words, "/trace"], progress, signal);
     if (!output.size) throw new Refused(errors);
     return output.text();
   }
   // Words of a command that says of the shown part what the path is.
   path(...words) { return ["path", ...this.words.filter((word) => /^--(from|to)=|^--(lenient|partial)$/.test(word)), ...words]; }
-  // What is wrong, which is asked only once.
+  // What is wrong, which is asked only once. `told`: all that gotrace info has told of what is shown.
   async findings(signal) {
     const words = this.words.filter((word) => word !== "--partial"); // info needs none
-    return this.found ??= JSON.parse(await this.ask(["info", ...words, "--json"], signal)).findings;
+    this.told ??= JSON.parse(await this.ask(["info", ...words, "--json"], signal));
+    return this.told.findings;
   }
   // How long what begins between two times of the trace lasts: see view_lengths.c.
-  async lengths(from, to, signal) {
+  async lengths(from, to, signal, progress) {
     const ends = [from, to].map((time) => Math.max(0, Math.ceil(time)));
-    return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal));
+    return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal, progress));
+  }
+  // Words of a command that says of the shown part what happened between two times of the trace.
+  within(from, to) {
+    const [first, last] = [from, to].map((time) => Math.max(0, Math.round(time)) + "ns");
+    return [...this.words.filter((word) => !/^--(from|to)=|^--partial$/.test(word)), "--from", first, "--to", last];
+  }
+  // What happened between two times of the trace, added up. `words`: of a filter.
+  async sums(from, to, words, signal, progress) { return JSON.parse(await this.ask(["info", "--json", ...this.within(from, to), ...words], signal, progress)); }
+  // Values by stack between two times of the trace: lines "outermost;...;innermost VALUE" of gotrace profile.
+  async folded(kind, from, to, signal, progress) {
+    const {status, output, errors} = await this.run(["profile", kind, "--folded", ...this.within(from, to), "/trace"], progress, signal);
+    if (status && !output.size) throw new Refused(errors);
+    return (await output.text()).split("\n").slice(0, -1);
   }
   // The words for a part between two times of the trace.
   wordsOf(from, to) {
@@ -316,6 +331,7 @@ class Page {
       if (signal.aborted) return;
       found[i] = findings.map((finding) => ({...finding, file}));
       app.panels.fillFindings(errors, found.flat());
+      if (app.tab === "summary") app.show("summary"); // it tells of that, too
     }));
     app.answered = true;
     if (!signal.aborted) await this.makeIndexes();
