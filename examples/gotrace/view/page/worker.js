@@ -9,7 +9,7 @@
 
 const BLOCK = 1 << 20, KEPT = 24; // of the file, in memory
 const GARBAGE = 1 << 23; // bytes, never touched, by which the browser looks more often for blocks that are no longer used
-const PIECE = 3 << 23; // of the output; the browser may keep large ones outside of its memory: see Reader.run
+const PIECE = 17 << 20; // of the output; the browser may keep large ones outside of its memory: see Reader.run
 const OK = 0, BAD_DESCRIPTOR = 8, INVALID = 28, NO_ENTRY = 44, NOT_SUPPORTED = 52;
 const DIRECTORY = 3, REGULAR = 4; // types of files
 const ROOT = 3, FILES = {trace: 4, "trace.gtx": 5}; // descriptors
@@ -62,18 +62,19 @@ class Input {
 
 // What is written, in pieces, which `take` gets.
 class Output {
-  constructor(take) { this.take = take, this.open = [], this.size = 0; }
+  constructor(take) { this.take = take, this.piece = null, this.size = 0; }
   write(bytes) {
-    this.open.push(bytes.slice());
-    this.size += bytes.length;
-    if (this.size >= PIECE) this.end();
+    for (let at = 0; at < bytes.length;) {
+      this.piece ??= new Uint8Array(PIECE);
+      const part = bytes.subarray(at, at + PIECE - this.size);
+      this.piece.set(part, this.size);
+      this.size += part.length, at += part.length;
+      if (this.size === PIECE) this.end();
+    }
   }
   end() {
-    const piece = new Uint8Array(this.size);
-    let at = 0;
-    for (const part of this.open) piece.set(part, at), at += part.length;
-    if (this.size) this.take(piece);
-    this.open = [], this.size = 0;
+    if (this.size) this.take(this.size === PIECE ? this.piece : this.piece.slice(0, this.size));
+    this.piece = null, this.size = 0;
   }
 }
 
