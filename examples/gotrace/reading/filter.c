@@ -66,7 +66,7 @@ static bool read_kinds(filter *f, const char *text) {
       const gotrace_event_spec *specs = gotrace_event_specs(old ? 1 : 2, &count);
       for (i = 0; i < count; i++) {
         if (strlen(specs[i].name) != size || strncasecmp(specs[i].name, text, size) != 0) continue;
-        f->kinds[old * ONLY_IN_FILE + (specs[i].number & 0xff)] = found = true;
+        f->kinds[old * OF_V1 + (specs[i].number & 0xff)] = found = true;
       }
     }
     if (!found) return false;
@@ -202,7 +202,7 @@ static bool has_function(filter *f, uint32_t name) {
 
 /* Operations also have kinds without an event. What was lifted goes by both of its names. */
 static bool has_kind(const filter *f, unsigned kind, unsigned in_file) {
-  return (kind < ONLY_IN_FILE && f->kinds[kind]) || (in_file && f->kinds[in_file]);
+  return (kind < OF_V1 && f->kinds[kind]) || (in_file && f->kinds[in_file]);
 }
 
 static unsigned kind_of(const op *o) { return o->switches ? o->switches : o->kind; }

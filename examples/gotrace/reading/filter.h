@@ -35,11 +35,11 @@ typedef struct filter {
   const settings *set;
   uint64_t *ids[3]; /* of --go, --proc, --thread; see IDS_GO in filter.c */
   size_t id_counts[3];
-  bool kinds[2 * ONLY_IN_FILE]; /* see kind_of_file() */
-  bool any_task;                /* --task was given */
-  uint64_t task;                /* NOBODY: it is given by name */
-  map tasks;                    /* ids of tasks with that name */
-  bool *met[3];                 /* of `ids`: it was seen */
+  bool kinds[2 * OF_V1]; /* see kind_of_file() */
+  bool any_task;         /* --task was given */
+  uint64_t task;         /* NOBODY: it is given by name */
+  map tasks;             /* ids of tasks with that name */
+  bool *met[3];          /* of `ids`: it was seen */
   bool task_met, function_met, reason_met;
   const ahead *ahead;   /* NULL: the trace was not read ahead */
   map members;          /* by goroutine: struct member in filter.c */

@@ -255,7 +255,7 @@ void give_part(source *s, const op *o) {
     return;
   }
   if (!s->begun && between(s->first, o->time) >= s->from) begin(s);
-  if (s->begun && !s->to->statuses && o->kind == GOTRACE_V2_GO_STATUS) {
+  if (s->begun && !s->to->statuses && o->kind == GOTRACE_V2_GO_STATUS && !o->known) {
     give_created(s, o);
     return;
   }

@@ -37,7 +37,7 @@ typedef struct consumer {
   bool early;             /* needs nothing that the trace tells too late */
   const uint64_t *wanted; /* the consumer wants to know whether a task has this id; NULL: it does not */
   bool met;               /* set by the source: one has, before the operations that it gives */
-  bool told;              /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
+  bool told;              /* wants statuses that are `known`; the source clears it if the input has no such statuses */
   /* Called where the selected part begins: tells the filters in `own` what is open, by filter_region() and the like.
    * NULL: the source tells all filters, from the world. */
   void (*recall)(struct consumer *);

@@ -89,11 +89,11 @@ static void proc_status(proc *p, uint8_t status, thread *m) {
   if (m) m->p = p;
 }
 
-gotrace_change_spec change_specs[OP_COUNT];
+gotrace_change_spec change_specs[2 * OF_V1];
 
 void load_change_specs(void) {
   int kind;
-  for (kind = 0; kind < OP_FIRST; kind++) {
+  for (kind = 0; kind < (int)OF_V1; kind++) {
     const gotrace_change_spec *row = gotrace_find_change_spec(kind);
     gotrace_change_spec *to = &change_specs[kind];
     if (!row) continue;
@@ -158,6 +158,7 @@ static RARE void apply_new(world *w, const op *o) {
 static void apply_go(world *w, const op *o) {
   uint8_t status = status_of_kind(o->kind);
   goroutine *g;
+  if (o->known) return;
   if (status == GO_RUNNING) w->last_running = o->m;
   if (!names_go(o->kind)) {
     if (o->m && (g = o->m->g)) apply_own(w, g, o, status);
@@ -403,9 +404,9 @@ static RARE void apply_rest(world *w, const op *o) {
     GROW(w->experiments, w->experiment_count, w->experiment_capacity);
     w->experiments[w->experiment_count++] = (experiment){o->a[0], o->a[1], o->value};
     break;
-  case OP_GC_SCAN_BEGIN:
-  case OP_GC_SCAN_END:
-    if ((p = world_proc(w, o->id, false))) p->scan = o->kind == OP_GC_SCAN_BEGIN;
+  case SCAN_START:
+  case SCAN_DONE:
+    if ((p = world_proc(w, o->id, false))) p->scan = o->kind == SCAN_START;
     break;
   default: break;
   }

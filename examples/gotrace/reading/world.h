@@ -11,6 +11,7 @@
 #ifndef WORLD_H
 #define WORLD_H
 
+#include "input.h"
 #include "pool.h"
 
 enum { GO_NONE, GO_RUNNABLE, GO_RUNNING, GO_SYSCALL, GO_WAITING };         /* numbered as in GoStatus */
@@ -176,18 +177,14 @@ typedef struct stretch {
   bool chosen;    /* the consumer's filter selects it; true without a filter */
 } stretch;
 
-/* Operations without an event in v2. */
+/* The only such operations: in Go 1.5 to 1.9 a proc, `id`, which may be idle, scans; NOBODY: it is not known which. */
 enum {
-  OP_FIRST = 0x100,
-  OP_STATUS_TOLD =
-      OP_FIRST,     /* the input tells the status of a goroutine that has been in a system call from the start */
-  OP_GC_SCAN_BEGIN, /* Go 1.5 to 1.9; `id`: the proc, which may be idle; NOBODY: none */
-  OP_GC_SCAN_END,
-  OP_COUNT
+  SCAN_START = OF_V1 + GOTRACE_V1_GC_SCAN_START,
+  SCAN_DONE = OF_V1 + GOTRACE_V1_GC_SCAN_DONE,
 };
 
 typedef struct op {
-  unsigned kind;     /* GOTRACE_V2_... or OP_... */
+  unsigned kind;     /* GOTRACE_V2_..., SCAN_START, SCAN_DONE */
   unsigned in_file;  /* what it is made of, if the file calls it otherwise: see kind_of_file() */
   unsigned switches; /* GoSwitch or GoSwitchDestroy: the unblock is the first part of one; otherwise 0 */
   int64_t time;
@@ -201,13 +198,14 @@ typedef struct op {
   uint32_t value;     /* message */
   bool outside;       /* a timer or the network unblocks, whatever thread that is on; v2 does not tell */
   bool inferred;      /* no event tells it, but it must have happened */
+  bool known;         /* a status of a goroutine that has been in a system call from the start: nothing changes */
   bool ends_again;    /* the end of a task that ends again later: only the last end counts */
 } op;
 
 /* What events and operations of a kind change: the rows of gotrace_find_change_spec, with GO_... or PROC_... as `to`.
  * `kind` 0: nothing that a row can tell, as of a whole coroutine switch, which changes two goroutines.
  * load_change_specs: call it once, before a trace is read. */
-extern gotrace_change_spec change_specs[OP_COUNT];
+extern gotrace_change_spec change_specs[2 * OF_V1];
 void load_change_specs(void);
 
 static inline bool names(unsigned kind, unsigned object) {

@@ -164,9 +164,6 @@ static void keeper_take(consumer *c, const op *given) {
   case GOTRACE_V2_CPU_SAMPLE:
     if (is_kept(k, o.a[2])) give_kept(k, &o);
     return;
-  case OP_STATUS_TOLD:
-    if (is_kept(k, o.id)) give_kept(k, &o);
-    return;
   default: break;
   }
   if (names_go(o.kind)) {
