@@ -13967,10 +13967,9 @@ GOTRACE__FN void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uin
   t->events++;
 }
 
-/* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
-GOTRACE__FN void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                            uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
-  gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
+/* A CPU sample. `go`: the goroutine's id, `g`: what the model has in its place, or NULL. Go: traceReadCPU. */
+GOTRACE__FN void gotrace__write_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                       gotrace__model_go *g, uint64_t go, const uint64_t *pcs, uint32_t count) {
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
   uint64_t time = gotrace__unit_of(t, tick);
   uint32_t i, stack;
@@ -13989,6 +13988,13 @@ GOTRACE__FN void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t ti
     if (time <= born) time = born + 1;
   }
   gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
+}
+
+/* The same, of a goroutine by its place, or 0. */
+GOTRACE__FN void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                            uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
+  gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
+  gotrace__write_sample(t, tick, thread, proc, g, go, pcs, count);
 }
 
 /* One round. The clocks were read before the list of threads. `last`: all that has been published is part of it, not

@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders stacks usage summary threads_by_name sandbox alike limits ends killed crashes control signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples stacks usage summary threads_by_name sandbox alike limits ends killed crashes control signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -139,6 +139,30 @@ test_holders() {
         fail "holders: status $?"
       tests/record/holders.py "$tool" "$work/holders.trace" "$work/holders.out" || fail "holders, $compiler $options"
     done
+  done
+}
+
+test_samples() {
+  local program="$work/samples" format
+  compile "${CC-cc}" tests/record/samples.c "$program"
+  # Where they are forbidden, the recording goes on without.
+  "$program" --forbid "$tool" record -o "$work/samples.trace" --outside --sample 997 "$program" >"$work/out" 2>"$work/err" ||
+    { cat "$work/err"; fail "samples: forbidden: exit status $?"; }
+  grep -q '^gotrace: no CPU samples: ' "$work/err" || { cat "$work/err"; fail "samples: forbidden: not said"; }
+  judge "$work/samples.trace" "$work/err"
+  "$tool" record --sample 997 -o "$work/samples.trace" true 2>"$work/err" && fail "samples: not --outside"
+  grep -q -e '--sample needs --outside' "$work/err" || { cat "$work/err"; fail "samples: not --outside"; }
+  "$program" --allowed || { echo "test_record: this user may not use perf events"; exit 77; }
+  for format in 1.23 1.21; do
+    "$tool" record -o "$work/samples.trace" --format $format --outside --sample 997 "$program" >"$work/out" 2>"$work/err" ||
+      { cat "$work/err"; fail "samples: exit status $?"; }
+    # Samples may be lost on a busy machine; that counts as a problem.
+    grep -v 'problems$\| no room for a CPU sample ' "$work/err" >"$work/other" || true
+    judge "$work/samples.trace" "$work/other"
+    tests/record/samples.py "$tool" "$work/samples.trace" "$work/out" 997 || fail "samples: format $format"
+    "$tool" profile --cpu --folded "$work/samples.trace" | grep -q ';work;measure;half [0-9]*$' || fail "samples: no profile"
+    [ $format != 1.23 ] || open_it "$work/samples.trace" 1.27
+    [ $format != 1.21 ] || open_it "$work/samples.trace" 1.21 -p
   done
 }
 

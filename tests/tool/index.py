@@ -169,7 +169,9 @@ def skips(tool, directory):
     data = bytearray(made.data())
     open(path, "wb").write(data)
     check(run(tool, "index", "--index", index, path)[0] == 0, "a made trace has no index")
+    written = subprocess.run([tool, "index", "--index", "-", path], stdout=subprocess.PIPE, check=True).stdout
     parts = [[*command, "--from", "35ms", path] for command in [["dump"], *EACH, ["path", "--task", "7"]]]
+    parts.append(["view", "--lengths", "35000000-36000000", path])
     filters = ("--go", "1"), ("--function", "=main.main"), ("--task", "3"), ("--task", "long"), ("--proc", "0"), ("--thread", "1")
     parts += [[*command, "--from", "35ms", *selects, path] for command in [["dump"], *EACH] for selects in filters if command[0] != "path"]
     wanted = [outcome(tool, *part) for part in parts]
@@ -189,6 +191,8 @@ def skips(tool, directory):
         os.rename(index, beside)
         check(outcome(tool, *part) == good, *part, "does not use the index beside the trace")
         os.rename(beside, index)
+    open(index, "wb").write(written)
+    check(outcome(tool, *parts[0], "--index", index) == wanted[0], "an index on standard output is another one")
 
 
 def many_tasks(tool, directory, dice):

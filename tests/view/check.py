@@ -151,7 +151,8 @@ def compare_counters(b, story, generator):
     return 20
 
 
-def compare_window(b, story, begin, end, width, counts):
+def compare_window(b, story, begin, end, width, counts, known=None):
+    """`known`: the time whose events the story has; it tells nothing of slices that began before or go on. None: all."""
     b.run("gotrace.setView(arguments[0], arguments[1])", begin, end)
     b.frame()
     b.run("window.found = null; gotrace.visible().then((all) => { window.found = all; })")
@@ -161,7 +162,9 @@ def compare_window(b, story, begin, end, width, counts):
     window, pixel = (found["from"], found["to"]), max((found["to"] - found["from"]) / width, complete_to(b))
     slices = collections.defaultdict(list)
     for values in found["slices"]:
-        slices[values[0]].append(Slice(values))
+        one = Slice(values)
+        if not known or one.size > 1 or known[0] <= one.begin and one.end <= known[1]:
+            slices[values[0]].append(one)
     goes, rows = collections.defaultdict(list), collections.Counter()
     of_tasks = collections.defaultdict(list)
     for row, kind, ident, name, depth, used in found["rows"]:

@@ -205,6 +205,8 @@ const option options[] = {
      "write the trace from here, out of memory that the program shares: nothing is lost if it is killed; not of its "
      "children, nor of a program that it executes",
      NULL, set_flag, SETTING(outside), 0},
+    {"--sample HZ", "with --outside: also take CPU samples, as many a second of each thread's CPU time, such as 997",
+     NULL, set_number, SETTING(sample), 1},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
     {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
      SETTING(cut), 1},
@@ -252,6 +254,12 @@ const command commands[] = {
          "that was loaded or unloaded a moment ago may go without a name. If the memory cannot be had, the program "
          "writes "
          "the trace itself.\n\n"
+         "With --sample the trace also says where CPU time goes: see gotrace profile --cpu. The kernel interrupts each "
+         "thread that runs and copies its registers and the top 8 KiB of its stack, from which gotrace finds the "
+         "callers by .eh_frame; callers beyond that are missing, and those of code that no module contains. Code of "
+         "the kernel and that of the dynamic linker before the program starts are not sampled. If the kernel allows no "
+         "perf events (perf_event_paranoid above 2, as in many containers), that is said, and there are no samples. "
+         "On x86-64 and arm64.\n\n"
          "A thread that runs in the trace may sleep in a system call that the library does not see: all commands say "
          "that it was not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is "
          "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
@@ -261,8 +269,8 @@ const command commands[] = {
          "or writes by single characters (getc, putc), this takes 2 to 7 times as long. Chromium aborts with "
          "--children; "
          "record it without. The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
-     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--outside,--limit BYTES,"
-                "--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
+     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--outside,--sample HZ,"
+                "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
      .files = MANY,
      .program = true,
      .run_all = command_record},
@@ -352,24 +360,22 @@ const command commands[] = {
          "the events are those in the file, in its order, with batches and tables.",
      .options = PART "," FILTER ",--index INDEX,--wire,--json",
      .run = command_dump},
-#if !IN_BROWSER
     {.name = "index",
      .arguments = "[--index INDEX] FILE",
      .summary = "lets --from begin in the middle of a large trace",
      .help =
-         "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, all commands then begin at the last of them before TIME, and show the same as "
-         "without an index. Filters find there what is open when a part begins, and where that began; of a trace with "
-         "so many task ids, in no order, that they would make the index large, they read the beginning for --task ID. "
-         "Where more than 64 MB are read only for what they tell of a part, and standard error is a terminal, a line "
-         "there says that an index would help.\n\n"
+         "Reads a trace to its end and writes FILE.gtx, or to standard output with --index -: what is known at some of "
+         "its moments, at most a sixteenth of its size. With --from TIME, all commands then begin at the last of them "
+         "before TIME, and show the same as without an index. Filters find there what is open when a part begins, and "
+         "where that began; of a trace with so many task ids, in no order, that they would make the index large, they "
+         "read the beginning for --task ID. Where more than 64 MB are read only for what they tell of a part, and "
+         "standard error is a terminal, a line there says that an index would help.\n\n"
          "If the trace's size, its first or its last 64 KiB change afterwards, the index is refused. A change in "
          "between is not noticed: then make the index anew.\n\n"
          "  gotrace index app.trace\n"
          "  gotrace profile --sync --from 80s --to 80.01s -o sync.pb app.trace",
      .options = "--index INDEX",
      .run = command_index},
-#endif
 #if !IN_BROWSER
     {.name = "cut",
      .arguments = "[OPTIONS] FILE",

@@ -40,10 +40,16 @@ static uint64_t stable_hash(uint64_t hash, const uint8_t *data, size_t size) {
 }
 #define HASH_BEGIN 14695981039346656037u
 
-/* Of the trace's head and tail. */
-static uint64_t hash_of_ends(const uint8_t *data, size_t size) {
-  size_t part = size < END_SIZE ? size : END_SIZE;
-  return stable_hash(stable_hash(HASH_BEGIN, data, part), data + size - part, part);
+/* Of the trace's head and tail. False: they cannot be read. */
+static bool hash_of_ends(input *in, uint64_t *hash) {
+  size_t size = in->size < END_SIZE ? in->size : END_SIZE;
+  uint8_t *part = resize(NULL, size);
+  bool read = input_part(in, 0, part, size);
+  *hash = stable_hash(HASH_BEGIN, part, size);
+  read = read && input_part(in, in->size - size, part, size);
+  *hash = stable_hash(*hash, part, size);
+  free(part);
+  return read;
 }
 
 /* The most bytes of a trace's index: see add_moment() and is_too_large(). */
@@ -344,15 +350,15 @@ static void put_tasks(bytes *to, const indexing *x) {
   free(ids);
 }
 
-/* Appends the head; `data`: the trace. */
-static void put_head(bytes *to, const indexing *x, const uint8_t *data, size_t size) {
+/* Appends the head. `ends`: the hash of the trace's. */
+static void put_head(bytes *to, const indexing *x, uint64_t ends) {
   bytes head = {0}, tasks = {0};
   bool few;
   size_t i, j;
   put_tasks(&tasks, x);
-  few = tasks.size <= most_of_tasks(size);
-  put_number(&head, size);
-  put_number(&head, hash_of_ends(data, size));
+  few = tasks.size <= most_of_tasks(x->s.in->size);
+  put_number(&head, x->s.in->size);
+  put_number(&head, ends);
   put_number(&head, x->has | (unsigned)few << INDEX_TASKS);
   put_number(&head, x->count);
   for (i = 0; i < x->count; i++) {
@@ -375,13 +381,12 @@ int command_index(const char *path, const settings *set) {
   static indexing x;
   char *target = index_path(path, set->index);
   input in;
-  const uint8_t *data;
   bytes moments = {0};
-  size_t size, i;
+  uint64_t ends;
+  size_t i;
   int status = 1;
   if (!input_open(&in, path, true)) return 1;
-  data = input_bytes(&in, &size);
-  if (!data) {
+  if (!input_is_kept(&in) || !hash_of_ends(&in, &ends)) {
     report("only a file can have an index");
   } else if (!may_replace(target)) {
     report("%s is there, and is no index", target);
@@ -389,11 +394,11 @@ int command_index(const char *path, const settings *set) {
     report("%s", input_error(&in));
   } else {
     erase_progress();
-    if (is_too_large(&x, size)) x.count = 0;
+    if (is_too_large(&x, in.size)) x.count = 0;
     put_moments(&moments, &x);
     output_open(&out, target);
     put_string(&out, MAGIC);
-    put_head(&out.block, &x, data, size);
+    put_head(&out.block, &x, ends);
     put_data(&out.block, moments.data, moments.size);
     output_close(&out);
     if (!x.count) report("%s is of no use: the trace is too small, or of one generation", target);
@@ -505,17 +510,16 @@ bool index_has_task(const index_moment *before, uint64_t id) {
 /* Finds the last moment before `from`, and reads the head and its contents into in->index. False: the file is not an
  * index of this trace, or is damaged. */
 static bool load_moment(found *to, input *in, int fd, uint64_t file_size, int64_t from) {
-  size_t trace_size, whole = 0;
-  const uint8_t *trace = input_bytes(in, &trace_size), *at, *end;
-  uint64_t offset, size, hash;
+  size_t i, whole = 0;
+  const uint8_t *at, *end;
+  uint64_t offset, size, hash, ends;
   bool has = false;
-  size_t i;
   memset(to, 0, sizeof *to);
-  if (file_size > most_of(trace_size) || !load_head(&in->index, fd, file_size, &offset)) return false;
+  if (file_size > most_of(in->size) || !load_head(&in->index, fd, file_size, &offset)) return false;
   at = in->index.data;
   end = at + in->index.size;
   if (!take_number(&at, end, &size) || !take_number(&at, end, &hash)) return false;
-  if (size != trace_size || hash != hash_of_ends(trace, trace_size)) return false;
+  if (size != in->size || !hash_of_ends(in, &ends) || hash != ends) return false;
   if (!take_moments(to, &at, end, offset, file_size, from)) return false;
   to->tasks = (size_t)(at - in->index.data);
   for (i = 0; to->has & 1u << INDEX_TASKS && i < to->count; i++)
@@ -582,18 +586,17 @@ static bool begin_at(input *in, const found *at, const char *path, index_content
 
 bool index_begin(input *in, const char *path, int64_t from, index_contents what, bool wants_tasks, index_moment *to) {
   char *name = index_path(in->path, path);
-  size_t trace_size = 0;
-  const uint8_t *trace = input_bytes(in, &trace_size);
   uint64_t size = 0;
   bool begun = false;
   found at;
-  int fd = from > 0 && trace && !in->index_refused ? open_index(name, &size) : -1;
+  int fd = from > 0 && input_is_kept(in) && !in->index_refused ? open_index(name, &size) : -1;
   if (fd >= 0) {
     if (load_moment(&at, in, fd, size, from)) begun = begin_at(in, &at, path, what, wants_tasks, to);
     else refuse(in, name, "is not an index of this trace");
     close(fd);
   } else if (path && from > 0 && !in->index_refused) {
-    fail(trace ? "%s: cannot be read, or is no index of this trace" : "%s: only a file can have an index", path);
+    fail(input_is_kept(in) ? "%s: cannot be read, or is no index of this trace" : "%s: only a file can have an index",
+         path);
   }
   free(name);
   return begun;

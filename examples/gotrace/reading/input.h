@@ -146,6 +146,9 @@ const char *input_advice(const input *in, const settings *set, bool some);
 /* Whether the file can be read again: it is mapped or copied, or is read at any place. */
 bool input_is_kept(const input *in);
 
+/* Copies a part of such a trace, unpacked; false: it is not there. */
+bool input_part(input *in, uint64_t at, uint8_t *to, size_t size);
+
 /* The trace, unpacked, if it is mapped or copied; else NULL. */
 const uint8_t *input_bytes(const input *in, size_t *size);
 

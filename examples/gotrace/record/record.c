@@ -228,6 +228,7 @@ static struct {
   recorder *recorder; /* NULL: there is none, or it has ended */
   int output;         /* -1: not known yet */
   uint32_t index;     /* of the trace in the list, when `output` is known */
+  uint32_t hertz;     /* of CPU samples */
   bool ended;
   struct trace_end end;
 } outside = {.output = -1};
@@ -235,13 +236,30 @@ static struct {
 static void make_box(const settings *set) {
   int file;
   shared.box.descriptor = -1;
+  if (set->sample && !set->outside) usage("--sample needs --outside");
   if (!set->outside) return;
+  outside.hertz = set->sample;
   if (set->children || set->flight) usage("--outside goes neither with --children nor with --flight");
   file = recorder_make_box(BOX_BYTES);
   if (file < 0) return; /* little memory is left, or files must be small: the program writes the trace itself */
   outside.recorder = recorder_begin(file, &shared);
   if (outside.recorder) keep_file(&shared.box, file);
   else close(file);
+}
+
+/* Samples the child, which waits until then. */
+static void begin_samples(void) {
+  perf_events *events;
+  if (!outside.hertz) return;
+  if (!outside.recorder) {
+    report("no CPU samples: no memory to share with the program");
+    return;
+  }
+  events = perf_begin(child, outside.hertz);
+  if (events) recorder_sample(outside.recorder, events);
+  else
+    report("no CPU samples: %s; see /proc/sys/kernel/perf_event_%s", strerror(errno),
+           errno == EINVAL ? "max_sample_rate" : "paranoid");
 }
 
 /* Opens the trace in the folder; -1: it is not there. */
@@ -357,8 +375,8 @@ static bool write_settings(int file) {
 
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
-  int status, pipe_ends[2], error = 0, settings_file = memory_file();
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
+  int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
   child = fork();
@@ -366,6 +384,8 @@ static int run(const char *path, char **words, const char *library) {
   if (child == 0) {
     add_to_environment(library, settings_file);
     sigprocmask(SIG_SETMASK, &old, NULL);
+    close(ready[1]);
+    while (read(ready[0], &error, 1) < 0 && errno == EINTR) continue; /* to the end: until the parent closes it */
     if (write_settings(settings_file)) execv(path, words);
     error = errno;
     if (write(pipe_ends[1], &error, sizeof error) < 0) error = 0;
@@ -373,6 +393,9 @@ static int run(const char *path, char **words, const char *library) {
   }
   prepare_signals();
   if (outside.recorder) control_begin(child);
+  begin_samples();
+  close(ready[0]);
+  close(ready[1]);
   sigprocmask(SIG_SETMASK, &old, NULL);
   close(pipe_ends[1]);
   while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;

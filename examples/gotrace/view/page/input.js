@@ -49,8 +49,9 @@ class Found {
 }
 
 class App {
-  constructor(data) {
-    this.data = data;
+  // `openPart`: shows a part, between two times, by itself; null: the page cannot.
+  constructor(data, openPart = null) {
+    this.data = data, this.openPart = openPart;
     this.answered = data.files.every((file) => !file.trace); // whether it is known what is wrong
     this.model = new Model(data);
     this.closed = new AbortController();
@@ -747,7 +748,7 @@ async function begin() {
     if (traces[0].served) fetch("alive").catch(() => {}); // the server ends some time after this has ended
     const served = (name, size) => (size ? {url: new URL(name, location.href).href, size} : null);
     for (const [i, trace] of traces.entries())
-      trace.file = served("trace" + i, trace.served) || new Blob([await inflate("trace" + i)]), trace.index = served("index" + i, trace.indexed);
+      trace.source = new Source(served("trace" + i, trace.served) || new Blob([await inflate("trace" + i)]), served("index" + i, trace.indexed));
     await page.open(traces);
   }
 }
