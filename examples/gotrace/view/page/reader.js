@@ -111,16 +111,14 @@ class Trace {
     const ends = [from, to].map((time) => Math.max(0, Math.ceil(time)));
     return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal, progress));
   }
-  // Words of a command that says of the shown part what happened between two times of the trace.
-  within(from, to) {
-    const [first, last] = [from, to].map((time) => Math.max(0, Math.round(time)) + "ns");
-    return [...this.words.filter((word) => !/^--(from|to)=|^--partial$/.test(word)), "--from", first, "--to", last];
-  }
   // What happened between two times of the trace, added up. `words`: of a filter.
-  async sums(from, to, words, signal, progress) { return JSON.parse(await this.ask(["info", "--json", ...this.within(from, to), ...words], signal, progress)); }
+  async sums(from, to, words, signal, progress) {
+    const part = this.wordsOf(Math.round(from), Math.round(to)).filter((word) => word !== "--partial");
+    return JSON.parse(await this.ask(["info", "--json", ...part, ...words], signal, progress));
+  }
   // Values by stack between two times of the trace: lines "outermost;...;innermost VALUE" of gotrace profile.
   async folded(kind, from, to, signal, progress) {
-    const {status, output, errors} = await this.run(["profile", kind, "--folded", ...this.within(from, to), "/trace"], progress, signal);
+    const {status, output, errors} = await this.run(["profile", kind, "--folded", ...this.wordsOf(Math.round(from), Math.round(to)), "/trace"], progress, signal);
     if (status && !output.size) throw new Refused(errors);
     return (await output.text()).split("\n").slice(0, -1);
   }
