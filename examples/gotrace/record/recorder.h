@@ -17,6 +17,9 @@ recorder *recorder_begin(int box, const struct record_settings *set);
 /* Whether a process captures into the box. */
 bool recorder_is_used(const recorder *r);
 
+/* What the process says of its end: TRACE_EXECUTES..., or 0. It may be any number. */
+uint32_t recorder_said(const recorder *r);
+
 /* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was anything. */
 bool recorder_read(recorder *r, int to);
 
