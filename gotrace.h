@@ -6259,8 +6259,7 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed && gotrace__load_relaxed(&gotrace__boxed->closed))
-    gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
+  if (gotrace__boxed && gotrace__load_relaxed(&gotrace__boxed->closed)) gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
 #endif
   gotrace__lock(&tracer->queue_lock);
   if (old && !tracer->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
@@ -13954,10 +13953,9 @@ GOTRACE__FN void gotrace__put_sample(gotrace__transcriber *t, uint64_t time, uin
   t->events++;
 }
 
-/* A CPU sample. `go`: the goroutine's id, `place`: its place or 0. Go: traceReadCPU. */
-GOTRACE__FN void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
-                                            uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
-  gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
+/* A CPU sample. `go`: the goroutine's id, `g`: what the model has in its place, or NULL. Go: traceReadCPU. */
+GOTRACE__FN void gotrace__write_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                       gotrace__model_go *g, uint64_t go, const uint64_t *pcs, uint32_t count) {
   gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
   uint64_t time = gotrace__unit_of(t, tick);
   uint32_t i, stack;
@@ -13976,6 +13974,13 @@ GOTRACE__FN void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t ti
     if (time <= born) time = born + 1;
   }
   gotrace__put_sample(t, time, thread, (uint64_t)proc, go, stack);
+}
+
+/* The same, of a goroutine by its place, or 0. */
+GOTRACE__FN void gotrace__transcribe_sample(gotrace__transcriber *t, uint64_t tick, uint64_t thread, int64_t proc,
+                                            uint64_t place, uint64_t go, const uint64_t *pcs, uint32_t count) {
+  gotrace__model_go *g = place && place <= t->go_places ? gotrace__go_at(t, place) : NULL;
+  gotrace__write_sample(t, tick, thread, proc, g, go, pcs, count);
 }
 
 /* One round. The clocks were read before the list of threads. `last`: all that has been published is part of it, not
@@ -16081,8 +16086,8 @@ GOTRACE__FN void gotrace__abandon_threads(void) {
 }
 
 #ifdef GOTRACE__BOX
-/* In the child. Nothing here may touch the box, unless there is a copy: then the interrupted call goes on with that, and
- * no other call does anything. */
+/* In the child. Nothing here may touch the box, unless there is a copy: then the interrupted call goes on with that,
+ * and no other call does anything. */
 GOTRACE__FN void gotrace__box_leave(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
   void *box = gotrace__boxed, *copy = gotrace__box_copy;

@@ -203,9 +203,13 @@ list_decode() {
   echo "check|mouse, keys and fingers on the page|tests/view/hands.py"
   echo "check|looks of the page|tests/view/looks.py"
   echo "check|rows and tables of the page|tests/view/rows.py"
+  echo "check|what the page asks the tool|tests/view/asked.py"
   echo "check|several traces on one page|tests/view/several.py"
   echo "check|questions that the page answers|tests/view/inputs.py"
+  echo "check|questions that the page answers of a Go program|tests/view/inputs.py go"
   echo "check|the page that is served|tests/view/serve.py"
+  echo "check|windows of a large trace|tests/view/windows.py"
+  echo "nightly|windows of 1 GB|tests/view/windows.py -p 40 1000"
   echo "check|the tool as WebAssembly|tests/view/same_data.py -n 3 tests/traces/*"
   for what in canned examples; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done
   echo "nightly|critical paths, 1.27 traces|tests/tool/path.py 1.27"

@@ -320,6 +320,17 @@ def check_stopped(file):
     assert re.search(r" 2\.000 us +15\.4 % +1  stopped +the world", run("path", "--go", "1", file)), run("path", "--go", "1", file)
 
 
+def check_samples(file):
+    """CPU samples count for the function of their goroutine, also if that is known only later; in a part, its own."""
+    write(samples(), file)
+    for options, wanted in ([], 3), (["--from", "550ns"], 2), (["--from", "550ns", "--to", "650ns"], 1), (["--go", "1"], 3):
+        rows = info(file, *options)["functions"]
+        assert [(row["name"], row["samples"]) for row in rows] == [(rows[0]["name"], wanted)], (options, rows)
+    assert rows[0]["name"] == "main.main" and re.search(r"count CPU samples +running.*\n +1 +3 ", run("info", file)), run("info", file)
+    write(stopped(), file)
+    assert all("samples" not in row for row in info(file)["functions"]) and "CPU samples" not in run("info", file)
+
+
 def known(directory):
     file = os.path.join(directory, "known.trace")
     for make in handed_on, another_lock, helpers, other_waits, permits, passed_through, told, told_then_handed_on:
@@ -343,6 +354,7 @@ def known(directory):
     for time, row in found.items():
         assert wanted[time] == row, "%s, not %s" % (row, wanted[time])
     check_stopped(file)
+    check_samples(file)
     for how in "each other", "handed on", "alone":
         trace, wanted = deadlocked(how)
         write(trace, file)

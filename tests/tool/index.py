@@ -60,12 +60,29 @@ def random_command(dice):
         ["export", "--tables", TABLES],
         ["cut"],
         ["path", "--go", str(dice.randrange(60))],
-        ["path", "--task", dice.choice(("work", "request", "task", "other", "task 1")), "--json"],
+        ["path", "--task", dice.choice(("work", "request", "task", "other", "task 1", str(dice.randrange(12)))), "--json"],
         ["view", "--data"],
         ["view", "--lengths", "%d-%d" % (dice.randrange(10 ** 6), dice.randrange(10 ** 10))],
         ["info", *dice.choice(((), ("--json",), ("--json", "--details"), ("--csv",)))],
         ["info", "--json", "--details"],
     ))
+
+
+def random_filter(dice):
+    """Nothing, or options that select some events. What they select of what is open when a part begins depends on where it began."""
+    some = lambda most: ",".join(str(dice.randrange(most)) for _ in range(dice.choice((1, 1, 2, 5))))
+    return [word for _ in range(dice.choice((0, 1, 1, 1, 2))) for word in dice.choice((
+        ["--go", some(60)],
+        ["--go", some(4)],
+        ["--function", dice.choice(("main", "worker", "=main.main", "main.worker", "runtime", "a"))],
+        ["--task", dice.choice(("work", "request", "task", "other", "task 0", "task 1", "task 2"))],
+        ["--task", str(dice.randrange(12))],
+        ["--task", str(dice.randrange(12))],
+        ["--proc", some(6)],
+        ["--thread", some(6)],
+        ["--kind", dice.choice(("UserTaskBegin", "UserRegionBegin,UserTaskBegin", "UserLog", "GoBlock,GoUnblock", "GoStart"))],
+        ["--reason", dice.choice(("sync", "chan receive", "select", "sleep"))],
+    ))]
 
 
 def random_part(dice, length):
@@ -89,11 +106,12 @@ def compare(tool, dice, trace, index, parts):
     whole = run(tool, "dump", bare)[1]
     times = [int(line.split()[0]) for line in whole.splitlines() if not line.startswith(b" ")]
     for _ in range(parts):
-        part = random_part(dice, times[-1] if times else 1)
-        wanted = run(tool, "dump", *part, bare)
-        found = run(tool, "dump", *part, "--index", index, bare)
-        check(wanted == found, trace, *part, "differs with an index:", found[2], wanted[2])
+        part, selects = random_part(dice, times[-1] if times else 1), random_filter(dice)
+        wanted = run(tool, "dump", *part, *selects, bare)
+        found = run(tool, "dump", *part, *selects, "--index", index, bare)
+        check(wanted == found, trace, *part, *selects, "differs with an index:", found[2], wanted[2])
         part = random_command(dice) + [word for word in part if word != "--json"]
+        part += [] if part[0] == "path" else selects
         if part[0] != "cut" and dice.randrange(5) == 0:
             part.append("--lenient")
         wanted = outcome(tool, *part, bare)
@@ -121,8 +139,8 @@ def refuse(tool, dice, trace, index):
         found = run(tool, *part)
         check(found[:2] == wanted[:2] and b"gotrace index" in found[2], trace, "with a damaged index:", found[2])
     open(index, "wb").write(good)
-    status, _, said = run(tool, *part, "--kind", "GoStart")
-    check(status and b"--index goes" in said, "an index that is not used:", status, said)
+    status, _, said = run(tool, "dump", "--wire", "--index", index, trace)
+    check(status and b"--index does not go" in said, "an index that is not used:", status, said)
     status, _, said = run(tool, "info", "--from", "1", "--index", index, trace, trace)
     check(status == 2 and b"--index is of one FILE" in said, "an index of two traces:", status, said)
     status, _, said = run(tool, "index", "--index", trace, trace)
@@ -136,6 +154,14 @@ def skips(tool, directory):
         t, start = Trace(), generation * 1000000
         t.event(1, start, PROC_STATUS, 0, 1)
         t.event(1, start + 1, GO_STATUS, 1, 1, RUNNING)
+        if generation == 0:
+            main = t.stack("main.main")
+            t.event(1, start + 2, TASK_BEGIN, 3, NO_ID, t.string("long"), main)
+            t.event(1, start + 3, REGION_BEGIN, 3, t.string("around"), main)
+        if generation == 36:
+            t.event(1, start + 2, TASK_BEGIN, 7, 3, t.string("3"), 0)
+        if generation == 37:
+            t.event(1, start + 2, TASK_END, 7, 0)
         for i in range(800):
             t.event(1, start + 100 + 1000 * i, LOG, 0, t.string("number %d" % i), t.string("of generation %d" % generation), 0)
         made.append(t)
@@ -143,9 +169,16 @@ def skips(tool, directory):
     data = bytearray(made.data())
     open(path, "wb").write(data)
     check(run(tool, "index", "--index", index, path)[0] == 0, "a made trace has no index")
-    parts = [[*command, "--from", "35ms", path] for command in [["dump"], *EACH]]
+    written = subprocess.run([tool, "index", "--index", "-", path], stdout=subprocess.PIPE, check=True).stdout
+    parts = [[*command, "--from", "35ms", path] for command in [["dump"], *EACH, ["path", "--task", "7"]]]
+    parts.append(["view", "--lengths", "35000000-36000000", path])
+    filters = ("--go", "1"), ("--function", "=main.main"), ("--task", "3"), ("--task", "long"), ("--proc", "0"), ("--thread", "1")
+    parts += [[*command, "--from", "35ms", *selects, path] for command in [["dump"], *EACH] for selects in filters if command[0] != "path"]
     wanted = [outcome(tool, *part) for part in parts]
     check(wanted[0][1].count(b"of generation 3") > 3000, "a part of a made trace:", wanted[0][2])
+    for part, (_, found, *_) in zip(parts, wanted):  # they select all, if they know what the first generation says
+        check(part[0] != "dump" or found.count(b"UserLog") == wanted[0][1].count(b"UserLog"), *part, "selects only some")
+        check(part[:2] != ["export", "--chrome"] or b'"name":"long"' in found, *part, "lacks the task that is open")
     at = len(data) // 4
     check(65536 < at < len(data) - 65536, "the made trace is too small:", len(data))
     data[at:at + 1000] = b"\xff" * 1000
@@ -158,6 +191,34 @@ def skips(tool, directory):
         os.rename(index, beside)
         check(outcome(tool, *part) == good, *part, "does not use the index beside the trace")
         os.rename(beside, index)
+    open(index, "wb").write(written)
+    check(outcome(tool, *parts[0], "--index", index) == wanted[0], "an index on standard output is another one")
+
+
+def many_tasks(tool, directory, dice):
+    """An index of a trace with very many ids of tasks, in no order, does not have them: --task ID reads the beginning, nothing else."""
+    made = Generations()
+    ids = [dice.randrange(1, 2 ** 63) for _ in range(20000)]
+    for generation in range(40):
+        t, start = Trace(), generation * 1000000
+        t.event(1, start, PROC_STATUS, 0, 1)
+        t.event(1, start + 1, GO_STATUS, 1, 1, RUNNING)
+        for i, task in enumerate(ids[generation * 500:generation * 500 + 500]):
+            t.event(1, start + 100 + 1000 * i, TASK_BEGIN, task, NO_ID, t.string(str(ids[0])), 0)
+            t.event(1, start + 200 + 1000 * i, TASK_END, task, 0)
+        made.append(t)
+    path, index = os.path.join(directory, "many.trace"), os.path.join(directory, "many.gtx")
+    data = bytearray(made.data())
+    open(path, "wb").write(data)
+    check(run(tool, "index", "--index", index, path)[0] == 0, "a trace of many tasks has no index")
+    late = ["dump", "--from", "35ms", "--index", index, path]
+    for word in (str(ids[0]), str(ids[-1]), "8"):  # an id and a name, an id, nothing
+        for part in (["dump", "--from", "35ms", "--task", word], ["path", "--from", "35ms", "--task", word]):
+            check(run(tool, *part, path) == run(tool, *part, "--index", index, path), *part, "differs with an index")
+    data[len(data) // 4:len(data) // 4 + 1000] = b"\xff" * 1000
+    open(path, "wb").write(data)
+    check(run(tool, *late)[0] == 0, "a part of a trace of many tasks reads its beginning")
+    check(run(tool, *late[:-1], "--task", str(ids[-1]), path)[0] == 1, "a trace of many tasks has their ids in its index")
 
 
 def advises(tool, index, dense, trace):
@@ -198,7 +259,9 @@ def forge(tool, dice, trace, index):
             of[dice.randrange(len(of))] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
         with open(index, "wb") as file:
             file.write(forged.data())
-        status, _, said = outcome(tool, *random_command(dice), "--from", str(dice.randrange(1, 400000)), "--index", index, trace)[:3]
+        command = random_command(dice)
+        command += [] if command[0] == "path" else random_filter(dice)
+        status, _, said = outcome(tool, *command, "--from", str(dice.randrange(1, 400000)), "--index", index, trace)[:3]
         check(status in (0, 1) and b"Sanitizer" not in said and b"runtime error" not in said, "a forged index: status", status, said)
     with open(index, "wb") as file:
         file.write(good)
@@ -369,6 +432,7 @@ def main():
         said = run(given.tool, "dump", "--from", "1", "--index", large[1], other)[2]
         check(b"is not an index of this trace" in said, "the index of another trace:", said)
         skips(given.tool, directory)
+        many_tasks(given.tool, directory, dice)
     print("%d traces with an index, %d parts of each" % (count, given.n))
 
 

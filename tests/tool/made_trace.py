@@ -199,6 +199,22 @@ def samples():
     return t
 
 
+def sampled_task():
+    """Task 7, of which goroutine 1 runs a region from 2000 to 50000 ns, with two CPU samples in it and one after it."""
+    t = Trace()
+    t.event(1, 0, PROC_STATUS, 1, 1)
+    t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+    main = t.stack("main.main")
+    t.event(1, 1000, TASK_BEGIN, 7, 0, t.string("request"), main)
+    t.event(1, 2000, REGION_BEGIN, 7, t.string("parse"), main)
+    for at in 10000, 20000, 60000:
+        t.sample(at, 1, 1, 1, t.stack("main.parse", "main.main"))
+    t.event(1, 50000, REGION_END, 7, t.string("parse"), main)
+    t.event(1, 55000, TASK_END, 7, main)
+    t.event(1, 70000, GO_BLOCK, t.string("sync"), t.stack("sync.Wait", "main.main"))
+    return t
+
+
 def waits_for_much():
     """A goroutine that waits twice for each of 300 reasons: more than `gotrace info` distinguishes."""
     t = Trace()

@@ -18,6 +18,7 @@ TOOL = "build/examples/gotrace"
 KNOWN = [
     ("--sync", {"main.main;sync.Wait": 64000, "main.worker": 30000}),
     ("--network", {"main.helper": 10000}),
+    ("--blocked", {"main.main;sync.Wait": 64000, "main.worker": 30000, "main.helper": 10000}),
     ("--syscall", {"main.worker": 5000}),
     ("--scheduler", {"(unknown)": 2000, "main.helper;main.unlock": 3000, "main.main": 3000, "main.worker": 5000}),
     ("--create", {"main.main": 1}),

@@ -6,8 +6,8 @@
 For each trace and WINDOWS random windows (with two browsers, the first has two thirds of them): each slice implied by
 dump's events (story.py) for a goroutine, proc, thread, the collector, a region or a task that is at least a pixel long
 is drawn exactly, with its state and reason or its name; shorter slices are within merged ones no longer than a pixel;
-nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the events. The tables of selected times
-match gotrace info. The same holds for a page of a part, into which everything older is carried, and for one with a
+nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the events. What the page tells of
+selected times is what gotrace info prints. The same holds for a page of a part, into which everything older is carried, and for one with a
 filter, except that other goroutines have no rows. For the first trace also: keys, mouse, search, links, selection and the
 address's fragment work as documented; a page of a trace with hostile names runs no script in them; ids and times beyond
 JavaScript's numbers do no harm; of too many results the longest are kept; a colour's area is its share of the time; names
@@ -151,7 +151,8 @@ def compare_counters(b, story, generator):
     return 20
 
 
-def compare_window(b, story, begin, end, width, counts):
+def compare_window(b, story, begin, end, width, counts, known=None):
+    """`known`: the time whose events the story has; it tells nothing of slices that began before or go on. None: all."""
     b.run("gotrace.setView(arguments[0], arguments[1])", begin, end)
     b.frame()
     b.run("window.found = null; gotrace.visible().then((all) => { window.found = all; })")
@@ -161,7 +162,9 @@ def compare_window(b, story, begin, end, width, counts):
     window, pixel = (found["from"], found["to"]), max((found["to"] - found["from"]) / width, complete_to(b))
     slices = collections.defaultdict(list)
     for values in found["slices"]:
-        slices[values[0]].append(Slice(values))
+        one = Slice(values)
+        if not known or one.size > 1 or known[0] <= one.begin and one.end <= known[1]:
+            slices[values[0]].append(one)
     goes, rows = collections.defaultdict(list), collections.Counter()
     of_tasks = collections.defaultdict(list)
     for row, kind, ident, name, depth, used in found["rows"]:
@@ -281,37 +284,52 @@ def compare_filter(b, tool, page, trace, story, windows, generator):
     return counts
 
 
-def compare_with_info(b, table, command, begin, end):
-    """Compares the table of a selected time with gotrace info, which lacks some names in a part of a trace."""
-    info = json.loads(subprocess.run(command + ["--from", "%dns" % begin, "--to", "%dns" % end], check=True, stdout=subprocess.PIPE).stdout)
-    want = collections.defaultdict(lambda: [0] * 4)
-    for f in info["functions"]:
-        want[f["name"]] = [f["running"], f["runnable"], f["syscall"] + f["syscall_blocked"], f["blocked"]]
-    got = collections.defaultdict(lambda: [0] * 4)
-    for name, times in table["rows"]:
-        got[name] = times[:3] + [sum(times[3:])]
-    if any(want[""]) or any(got[""]):
-        want, got = ({"all": [sum(column) for column in zip(*times.values())]} for times in (want, got))
-    slack = len(info["functions"])
-    for name in set(want) | set(got):
-        check(all(abs(a - w) <= slack for a, w in zip(got.get(name, [0] * 4), want.get(name, [0] * 4))),
-              "%s from %d to %d: %s in the table, %s in info" % (name, begin, end, got.get(name), want.get(name)))
+def plain(text):
+    """As the page shows it: data.js."""
+    return re.sub("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "?", text)
 
 
-def compare_latencies(b, command, begin, end):
-    """Compares the times runnable of the last table with those of gotrace info, which are exact if there are few."""
-    info = json.loads(subprocess.run(command + ["--from", "%dns" % begin, "--to", "%dns" % end], check=True, stdout=subprocess.PIPE).stdout)
-    want = {f["name"]: [f["runnable_p50"], f["runnable_p99"], f["runnable_longest"]] for f in info["functions"]
-            if f["name"] and 0 < f["runnable_count"] <= 24}
-    got = {name: values for name, size, *values in b.run("""
-        return window.table.rows.map((r) => [r.name, r.latencies.length, ...[0.5, 0.99, 1].map((share) => gotrace.percentile(r.latencies, share))])""")
-           if 0 < size <= 24}
-    for name in set(want) & set(got):
-        check(want[name] == got[name], "%s was runnable from %d to %d: %s in the table, %s in info" % (name, begin, end, got[name], want[name]))
+def has_reader(b):
+    return b.run("return gotrace.app.data.files.every((file) => file.trace)")
 
 
-def compare_flames(b, command):
-    """The flame graph of scheduling has the stacks and times of gotrace profile, which leaves out what has not ended."""
+def answer(b, *words):
+    """What the page's reader says to a command, of the trace that it shows."""
+    return b.run("return gotrace.answer(arguments[0])", list(words))
+
+
+def compare_flames(b, tool, trace, begin, end):
+    """The page draws the folded stacks of gotrace profile, of all and of a time, whose lines are equal to the byte."""
+    part = ["--from", "%dns" % begin, "--to", "%dns" % end]
+    if not has_reader(b):
+        return compare_pictured_flames(b, [tool, "profile", "--scheduler", "--folded", trace])
+    for kind in "--sync", "--network", "--blocked", "--syscall", "--scheduler", "--cpu":
+        native = subprocess.run([tool, "profile", kind, "--folded", *part, trace], check=True, stdout=subprocess.PIPE).stdout.decode("utf-8")
+        there = b.run("return gotrace.app.data.files[0].trace.folded(arguments[0], arguments[1], arguments[2], new AbortController().signal, () => {})", kind, begin, end)
+        check(there == native.split("\n")[:-1], kind, "from", begin, "to", end, "differs")
+    native = subprocess.run([tool, "profile", "--scheduler", "--folded", *part, trace], check=True, stdout=subprocess.PIPE).stdout.decode("utf-8").splitlines()
+    b.run("""
+      const {app} = gotrace;
+      window.root = null;
+      app.panels.drawFlame = (content, title, root) => { window.root = root; };
+      app.panels.fillTree(document.createElement("div"), document.createElement("div"), app.panels.flameKinds()[3], {from: arguments[0], to: arguments[1]});""", begin, end)
+    b.wait_for("window.root", 20)
+    drawn = b.run("""
+      delete gotrace.app.panels.drawFlame;
+      const walk = (node, above) => [...node.children].flatMap(([name, child]) => [[[...above, name].join(";"), child.value], ...walk(child, [...above, name])]);
+      return walk(window.root, []);""")
+    want = collections.Counter()
+    for line in native:
+        stack, value = line.rsplit(" ", 1)
+        frames = plain(stack).split(";")
+        for depth in range(len(frames)):
+            want[";".join(frames[:depth + 1])] += int(value)
+    check(dict(drawn) == dict(want), "the flame graph is not that of the stacks")
+    return None
+
+
+def compare_pictured_flames(b, command):
+    """A page of pictures has the sums by stack of gotrace profile, which leaves out what has not ended."""
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode("utf-8", "replace").splitlines()
     want = {stack: int(time) for stack, time in (line.rsplit(" ", 1) for line in lines) if re.fullmatch(r"[\w.*()/;-]+", stack) and "(unknown)" not in stack}
     got = collections.Counter()
@@ -321,37 +339,50 @@ def compare_flames(b, command):
         got[stack] += time
     for stack, time in want.items():
         check(got[stack] >= time, "%s was runnable for %d in the flame graph, for %d in the profile" % (stack, got[stack], time))
+    b.keys("3")
+    b.wait_for("document.querySelector('#flame canvas')", 20)
+    b.keys("1")
 
 
-def compare_selection(b, expected, generator, command):
-    """Compares the table of a selected time with the sums of the events and with gotrace info."""
+def compare_selection(b, expected, generator, tool, trace):
+    """The sums of a selected time are those of gotrace info, to the byte, and those of the events; the panel shows them."""
     first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
     names = {int(g): name for g, name in b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2).map((r) => [r.id, r.name])")}
     known = {g for g, found in expected.items() if found}
-    for _ in range(5):
+    columns = ["running", "runnable", "syscall", "blocked"]
+    for turn in range(3):
         begin, end = sorted(int(generator.uniform(first, last)) for _ in range(2))
-        b.run("window.table = null; gotrace.selectionTable(arguments[0], arguments[1]).then((t) => { window.table = t; })", begin, end)
-        b.wait_for("window.table")
-        table = b.run("return {exact: table.exact, rows: table.rows.map((r) => [r.name, Object.values(r.times)])}")
-        want = collections.defaultdict(lambda: collections.defaultdict(float))
+        if begin == end:
+            continue
+        if not has_reader(b):  # the panel names the command that adds up
+            b.run("gotrace.app.setRange(arguments[0], arguments[1])", begin, end)
+            b.wait_for("document.getElementById('panel').textContent.includes('gotrace info --from %dns --to %dns FILE')" % (begin, end), 20)
+            continue
+        text = answer(b, "info", "--json", "--from", "%dns" % begin, "--to", "%dns" % end)
+        native = subprocess.run([tool, "info", "--json", "--from", "%dns" % begin, "--to", "%dns" % end, trace], check=True, stdout=subprocess.PIPE).stdout.decode("utf-8")
+        check(text == native.replace(json.dumps(trace), '"/trace"'), "the page and info differ from", begin, "to", end)
+        want = collections.Counter()
         for g in known:
             for low, high, what, _ in expected[g]:
-                if min(high, end) > max(low, begin):
-                    want[names.get(g, "")][what] += min(high, end) - max(low, begin)
-        if table["exact"]:
-            compare_with_info(b, table, command, begin, end)
-            compare_latencies(b, command, begin, end)
-        got = {name: times for name, times in table["rows"]}
-        # The table has a part of each merged slice across the start or end.
-        slack = 0 if table["exact"] else 2 * complete_to(b)
-        for name, times in want.items():
-            for what, time in times.items():
-                # The table also has stretches that begin before the first event or end after the last.
-                shown = sum(t for t, state in zip(got.get(name, [0] * COLOURS), STATES) if state == what)
-                check(shown >= time - 1 - slack * sum(n == name for n in names.values()), "%s %s: %g in the table, %g by the events" % (name, what, shown, time))
-                if table["exact"] and what == "running":
-                    unknown = sum(end - begin for g in names if names[g] == name)
-                    check(shown <= time + unknown, name, what, shown, time)
+                want[what] += max(0, min(high, end) - max(low, begin))
+        got = collections.Counter()
+        for f in json.loads(text)["functions"]:
+            for what in columns:
+                got[what] += f[what] + (f["syscall_blocked"] if what == "syscall" else 0)
+        for what in columns:
+            # info also has stretches that begin before the first event or end after the last.
+            check(got[what] >= want[what] - 1, "%s from %d to %d: %g in info, %g by the events" % (what, begin, end, got[what], want[what]))
+            if what == "running":
+                check(got[what] <= want[what] + len(names) * (end - begin), what, got[what], want[what])
+        if turn:
+            continue
+        b.run("gotrace.app.setRange(arguments[0], arguments[1])", begin, end)
+        b.wait_for("document.querySelector('#panel table.places tbody tr')", 20)
+        rows = b.run("return [...document.querySelector('#panel table.places').rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
+        shown = sorted((row[0], row[1], row[rows[0].index("runnable")]) for row in rows[1:])
+        told = lambda time: b.run("return arguments[0] ? duration(arguments[0]) : ''", time)  # noqa: E731
+        if len(rows) <= 100:
+            check(shown == sorted((plain(f["name"]) or "(unknown)", told(f["running"] - f["stopped"]), told(f["runnable"])) for f in json.loads(text)["functions"]), "the panel shows", shown)
 
 
 def check_began(b, tool, trace):
@@ -462,7 +493,8 @@ def try_hands(b, url):
     until("gotrace.app.view.selected", "Space selects no slice")
     check("row %d" % b.run("return gotrace.app.view.selected.row") == b.run("return gotrace.state().line"), "Space selects a slice of another line")
     b.keys("Escape", "r")
-    until("document.querySelector('#panel table tbody tr')", "R shows no table")
+    told = "(document.querySelector('#panel table tbody tr') || document.getElementById('panel').textContent.includes('gotrace info --from'))"  # of a selected time
+    until(told, "R shows no table")
     check(b.run("const v = gotrace.state(); return v.range.from <= v.from || v.range.from === gotrace.app.data.begin"), "R selects another time")
     b.keys("Escape")
 
@@ -503,7 +535,7 @@ def try_hands(b, url):
     until("!gotrace.app.view.selected", "a fragment without a slice leaves one selected")
     # A selected time: on the ruler, and with Shift anywhere.
     b.mouse((400, 55), "down", (500, 55), (600, 55), "up")
-    until("gotrace.state().range && document.querySelector('#panel table tbody tr')", "no table of a selected time")
+    until("gotrace.state().range && " + told, "no table of a selected time")
     low, high = span()
     scale = (high - low) / width
     found = b.run("return gotrace.state().range")
@@ -535,7 +567,7 @@ def try_hands(b, url):
     check(b.run("return [...document.querySelectorAll('#summary table')[0].querySelectorAll('tbody tr')].map((r) => r.firstChild.textContent)") == names[::-1],
           "Enter on a title does not turn the order round")
     b.keys("3")
-    check(b.run("return document.querySelector('#flame canvas') !== null"), "no flame graph")
+    until("document.querySelector('#flame canvas')", "no flame graph")
     total = b.run("document.querySelector('#flame .flame').focus(); return document.querySelector('#flame > .place').textContent")
     b.keys("ArrowRight")
     box = b.run("return document.querySelector('#flame > .place').textContent")
@@ -933,9 +965,9 @@ def main(words):
                         story = Story(tool, trace)
                         open_page(b, tool, page, trace)
                         counts = compare(b, story, share, generator)
-                        compare_selection(b, story.goes, generator, [tool, "info", "--json", trace])
+                        compare_selection(b, story.goes, generator, tool, trace)
                         check(counts["goroutine"] > 0, "nothing was compared")
-                        compare_flames(b, [tool, "profile", "--scheduler", "--folded", trace])
+                        compare_flames(b, tool, trace, story.end // 4, story.end)
                         check_began(b, tool, trace)
                         all_counts += counts
                         no_errors(b)

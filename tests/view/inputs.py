@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Questions to a trace, each answered on the page of gotrace view with five inputs at most, in Chromium and Firefox.
 
-    tests/view/inputs.py
+    tests/view/inputs.py        of a trace whose faults are known to the nanosecond: made_trace.service()
+    tests/view/inputs.py go     the first four questions, of a trace that a Go program writes: server.go
 
-An input is a key, a click, or a text that is typed. The trace is that of a service whose faults are
-known: made_trace.service(). Why was the slowest request slow? Which mutex was waited for, and who had it? Who stopped the
+An input is a key, a click, or a text that is typed. Why was the slowest request slow? Which mutex was waited for, and who had it? Who stopped the
 world? What did one goroutine do all its life? How do two kinds of tasks differ? What did all procs do at 3.466 s? Where is
 a function that is deep in a stack? What happened in 100 us in the middle?
 """
 
 import os
+import re
+import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
@@ -112,20 +115,80 @@ def in_the_middle(p):
     assert [(begin, end) for row, begin, end, size, colour in slices if size == 1 and colour == 0] == [(2000010000, 2000030000)], slices
 
 
+def server_slowest(p):
+    p.press("2")
+    p.click("[...document.querySelectorAll('#summary tbody tr')].find((row) => row.cells[0].textContent === 'request')?.querySelector('.bars i[title]:nth-last-child(1 of [title])')")
+    text = p.panel("Time on the critical path", "main.(*cache).rebuild", "mutex in main.(*cache).get: main.(*cache).rebuild", "look up")
+    # It is the slowest one, and the mutex is nearly all of its time.
+    longest, shown = p.b.run("const {model, view} = gotrace.app; return [Math.max(...model.tasks.map((task) => task.end - task.begin)), view.selected.end - view.selected.begin]")
+    assert longest == shown > 1e8, (longest, shown)
+    waited = re.search(r"([\d.]+) ms\s+([\d.]+) %\s+mutex in main", text)
+    assert waited and float(waited.group(2)) > 80, text
+
+
+def server_mutex(p):
+    p.press("r")
+    text = p.panel("Waits, by who had it", "mutex in main.(*cache).get: main.(*cache).rebuild")
+    times = [float(time) * {"s": 1000, "ms": 1}.get(unit, 0) for time, unit in re.findall(r"mutex in main\.\(\*cache\)\.get: main\.\(\*cache\)\.rebuild\s+\d+\s+([\d.]+) (\S+)", text)]
+    others = [float(time) * {"s": 1000, "ms": 1}.get(unit, 0) for time, unit in re.findall(r"mutex in main\.\(\*cache\)\.get: main\.\(\*cache\)\.get\s+\d+\s+([\d.]+) (\S+)", text)]
+    assert len(times) == 1 and times[0] > 100 and sum(others) < times[0] / 4, (times, others)
+    p.click("[...document.querySelectorAll('#panel tbody tr')].find((row) => row.textContent.includes('(*cache).get: main.(*cache).rebuild'))")
+    p.panel("ended by", "main.maintain", "(*Mutex).Lock")  # its longest wait
+
+
+def server_stopped(p):
+    p.press("r")
+    p.panel("Stopped world, by whom", "main.watch, read mem stats")
+    count = p.b.run("return [...document.querySelectorAll('#panel tbody tr')].find((row) => row.textContent.startsWith('main.watch, read mem stats')).cells[1].textContent")
+    assert int(count) > 10, count
+
+
+def server_life(p):
+    p.search("main.beat")
+    x, y = p.b.run("const {painter} = gotrace.app, line = painter.visibleLines().find((l) => l.row?.name === 'main.beat' && l.row.kind === 2); return [60, painter.lineMiddle(line)]")
+    p.input()
+    p.b.mouse((x, y), "down", "up")
+    text = p.panel("main.beat", "sleep in main.beat", "created by", "G1 main.main")
+    assert float(re.search(r"([\d.]+) %\s+sleep in main.beat", text).group(1)) > 50, text
+
+
+def server(directory):
+    """The path of a page with the trace of server.go."""
+    cache = os.environ.get("GOTRACE_GO") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gotrace-go")
+    root = os.path.join(cache, "1.27", "usr", "lib", "go-1.27")
+    if not os.path.exists(os.path.join(root, "bin", "go")):
+        print("needs Go 1.27 (make deps)")
+        sys.exit(77)
+    program, trace, page = (os.path.join(directory, name) for name in ("server", "server.trace", "page.html"))
+    environment = dict(os.environ, GOROOT=root, GOTOOLCHAIN="local", GOFLAGS="", GOPROXY="off", GO111MODULE="off", GOCACHE=os.path.join(cache, "gocache"))
+    subprocess.run([os.path.join(root, "bin", "go"), "build", "-o", program, "tests/view/server.go"], check=True, env=environment)
+    subprocess.run([program, trace], check=True)
+    browser.tool("view", "-o", page, trace)
+    return page
+
+
+def ask(browsers, page, questions):
+    for kind in browsers:
+        counts = {}
+        with browser.session(kind) as b:
+            for question in questions:
+                b.open("about:blank")
+                b.open_page(page)
+                b.run("gotrace.app.canvas.focus()")
+                person = Person(b)
+                question(person)
+                counts[question.__name__] = person.count
+        print(kind.name + ", inputs:", ", ".join("%s %d" % count for count in counts.items()))
+
+
 def main():
     browsers = browser.needed()
+    if sys.argv[1:] == ["go"]:
+        with tempfile.TemporaryDirectory() as directory:
+            ask(browsers, server(directory), (server_slowest, server_mutex, server_stopped, server_life))
+        return
     with browser.page_of(made_trace.service(), "service.trace") as page:
-        for kind in browsers:
-            counts = {}
-            with browser.session(kind) as b:
-                for question in slowest_request, mutex, stopped, life, distributions, all_procs, deep_function, in_the_middle:
-                    b.open("about:blank")
-                    b.open_page(page)
-                    b.run("gotrace.app.canvas.focus()")
-                    person = Person(b)
-                    question(person)
-                    counts[question.__name__] = person.count
-            print(kind.name + ", inputs:", ", ".join("%s %d" % count for count in counts.items()))
+        ask(browsers, page, (slowest_request, mutex, stopped, life, distributions, all_procs, deep_function, in_the_middle))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     tests/view/looks.py
 
 The details stand at the right: a selection moves no row, their width can be dragged and is kept. In a window of 1,280
-pixels all columns of the summary fit; in one of 2,560 rows grow. Colours have one meaning each, in light and dark, and the
+pixels all columns of the summary fit, and no table breaks a word; in one of 2,560 rows grow. Colours have one meaning each, in light and dark, and the
 legend has all. Running time is hatched where the world was stopped. Tables say how they are sorted and are one stop of the tabulator; a line that the keys lead to is said.
 """
 
@@ -53,6 +53,44 @@ def check_panel(b, page):
     b.open_page(page)
     assert b.run(size)[2] == width
     b.run("localStorage.clear()")
+
+
+def broken_words(b, place):
+    """Words of tables that are on more than one line: between spaces, and places where a name may be broken."""
+    return b.run("""
+      const found = [], range = document.createRange(), walker = document.createTreeWalker(document.querySelector(arguments[0]), NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const node = walker.currentNode;
+        if (!node.parentElement.closest("td, th")) continue;
+        for (const {0: word, index} of node.data.matchAll(/[^ ]+/g)) {
+          range.setStart(node, index), range.setEnd(node, index + word.length);
+          if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) found.push(word);
+        }
+      }
+      return found;""", place)
+
+
+def check_words(b, page):
+    """In the narrowest panel that a page of 1,280 pixels begins with, no column breaks a word, and none is cut off."""
+    b.open_page(page)
+    asked = "document.querySelector('#panel table.places')"
+    b.run("gotrace.app.setRange(gotrace.app.data.begin, gotrace.app.data.end)")
+    b.wait_for(asked, 20)
+    for more in False, True:
+        if more:
+            b.run("[...document.querySelectorAll('#panel button')].find((x) => x.textContent === 'all columns').click()")
+        else:
+            assert b.run("return [...document.querySelectorAll('#panel .wide')].every((box) => box.scrollWidth <= box.clientWidth)")
+        assert broken_words(b, "#panel") == [], broken_words(b, "#panel")
+    b.run("gotrace.app.panels.showRow(gotrace.app.model.rows.find((row) => row.kind === 2 && row.begin <= row.end))")
+    b.wait_for(asked, 20)
+    assert broken_words(b, "#panel") == [], broken_words(b, "#panel")
+    b.run("return gotrace.app.search('read')")
+    assert b.run("return document.querySelectorAll('#results tbody tr').length") > 1
+    assert broken_words(b, "#results") == [], broken_words(b, "#results")
+    b.keys("2")
+    assert broken_words(b, "#summary") == [], broken_words(b, "#summary")
+    b.keys("1")
 
 
 def check_widths(b, page):
@@ -121,14 +159,16 @@ def check_stopped(b):
     b.wait_for(told % "500 ns", 20)
     b.run("gotrace.app.setRange(7700, 9000)")
     b.wait_for(told % "300 ns", 20)
-    # The panel of this range is there, and what it waits for has been read.
-    b.run("""
-      const {data} = gotrace.app, {load} = data;
-      window.loads = 0;
-      data.load = (...of) => { window.loads++; return load.apply(data, of).finally(() => { window.loads--; }); };
-      gotrace.app.setRange(0, 7500);""")
-    b.wait_for("document.querySelector('#panel h2').textContent === 'From ' + moment(0) + ' to ' + moment(7500) && window.loads === 0")
+    b.run("gotrace.app.setRange(0, 7500)")
+    b.wait_for("document.querySelector('#panel h2').textContent === 'From ' + moment(0) + ' to ' + moment(7500) && document.querySelector('#panel table.places')", 20)
     assert not b.run("return " + told % "")
+    # The summary does not count it as running.
+    b.keys("2")
+    rows = b.run("return [...document.querySelector('#summary table').rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    of = {row[0]: dict(zip(rows[0], row)) for row in rows[1:]}
+    assert {name: (row["running"], row["world stopped"]) for name, row in of.items()} == {"main.main": ("8.400 µs", "500 ns"), "main.worker": ("8.500 µs", "500 ns")}, rows
+    assert b.run("return [...document.querySelectorAll('#summary h2')].map((title) => title.textContent)").count("Stopped world, by whom") == 1
+    b.keys("1")
 
 
 def check_reader(b, page):
@@ -172,7 +212,7 @@ def main():
         for kind in browsers:
             with browser.session(kind) as b:
                 b.open_page(page)
-                for check in check_panel, check_widths, check_colours, check_reader:
+                for check in check_panel, check_words, check_widths, check_colours, check_reader:
                     check(b, page)
                 check_stopped(b)
             check_growth(kind, page)

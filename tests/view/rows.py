@@ -261,7 +261,7 @@ def check_labels(b, page):
       const line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 4);
       return [line.row.number, painter.lineMiddle(line)]""")
     b.mouse((60, y), "down", "up")
-    b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length")
+    b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length", 20)
     title, begin, end, slices = b.run("""const {model, data} = gotrace.app, row = model.rows[arguments[0]], found = [];
       return data.load(0, data.begin, data.end).then((chunks) => {
         for (const {slices} of chunks) {
@@ -273,11 +273,14 @@ def check_labels(b, page):
     assert all(size == 1 for *_, size in slices) and len(slices) > 3, slices
     words = lambda time: b.run("return duration(arguments[0])", time)  # noqa: E731
     assert b.run("return document.querySelector('#panel h2').textContent") == title
-    sums = collections.Counter()
+    sums = collections.Counter()  # by what the panel calls it; blocked: by class, so all in one
     for start, stop, colour, _ in slices:
-        sums[colour] += stop - start
-    shown = b.run("return [...document.querySelectorAll('#panel table.shares tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent))")
-    assert sorted(shown) == sorted([words(time), "%.1f %%" % (100 * time / (end - begin))] for time in sums.values() if time), (shown, sums)
+        sums[{0: "running", 1: "runnable", 2: "in system calls"}.get(colour, "blocked")] += stop - start
+    shown = b.run("return [...document.querySelectorAll('#panel table.shares tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    states = [row for row in shown if row[2] in ("running", "runnable", "in system calls")]
+    assert sorted(states) == sorted([words(time), "%.1f %%" % (100 * time / (end - begin)), what] for what, time in sums.items() if time and what != "blocked"), (shown, sums)
+    waits = [row for row in shown if row not in states]
+    assert (len(waits) > 0) == (sums["blocked"] > 0) and (len(waits) != 1 or waits[0][0] == words(sums["blocked"])), (shown, sums)
     lengths = sorted((stop - start for start, stop, *_ in slices), reverse=True)
     longest = b.run("return [...document.querySelectorAll('#panel table.places tbody tr')].map((row) => row.cells[1].textContent)")
     assert longest == [words(length) if length else "" for length in lengths[:20]], (longest, lengths[:20])

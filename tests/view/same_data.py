@@ -3,7 +3,7 @@
 
     tests/view/same_data.py [-n COPIES] TRACE...
 
-For each trace, whole and broken in COPIES ways, the data of gotrace view, how long what begins in a time lasts, and what info, path, check and dump print.
+For each trace, whole and broken in COPIES ways, the data of gotrace view, how long what begins in a time lasts, and what info, profile, path, check and dump print, of all and of a time.
 """
 
 import collections
@@ -16,7 +16,8 @@ import tempfile
 
 TOOL, WASM = "build/examples/gotrace", "build/wasm/view.wasm"
 COMMANDS = (["view", "--lengths", "1000-1000000000"], ["view", "--data", "-o", "-"], ["view", "--data", "-o", "-", "--from", "1ms", "--partial", "--lenient"], ["info", "--json"], ["info"],
-            ["path", "--go", "1"], ["check"], ["dump", "--partial"])
+            ["info", "--json", "--from", "1000ns", "--to", "1000000000ns"], ["info", "--json", "--from", "0ns", "--to", "2000000ns", "--go", "1"],
+            ["profile", "--blocked", "--folded", "--from", "1000ns", "--to", "1000000000ns"], ["profile", "--cpu", "--folded"], ["path", "--go", "1"], ["check"], ["dump", "--partial"])
 
 
 def outcome(command):

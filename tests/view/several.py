@@ -210,7 +210,7 @@ def check_opening(b, path, alone):
     b.wait_for("!document.getElementById('start').hidden")
     b.choose("#file", path("a.trace"))
     shown(b, "a.trace")
-    b.run("window.reads = []; const {prototype} = gotrace.app.data.files[0].trace.reader.constructor, {run} = prototype; prototype.run = function (file, words, ...rest) { if (words[0] === 'view') window.reads.push(file.name); return run.call(this, file, words, ...rest); }")
+    b.run("window.reads = []; const {prototype} = gotrace.app.data.files[0].trace.reader.constructor, {run} = prototype; prototype.run = function (source, words, ...rest) { if (words[0] === 'view') window.reads.push(source.file.name); return run.call(this, source, words, ...rest); }")
     b.run("HTMLInputElement.prototype.click = () => {}; document.getElementById('add').click()")  # without the browser's dialog
     b.choose("#file", path("b.trace"))
     shown(b, "a.trace", "b.trace")

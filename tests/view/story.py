@@ -74,9 +74,10 @@ def v1_changes(events):
 class Story:
     """Slices are {row: {(begin, end): label}}; those of goroutines are lists of (begin, end, state, reason), beginning
     with the goroutine's first event. `known`: the time in which a goroutine's states are known. A region without a start
-    lasts from the start of the trace or its goroutine; the first of a goroutine has depth -1, the next -2 and so on."""
+    lasts from the start of the trace or its goroutine; the first of a goroutine has depth -1, the next -2 and so on. With
+    `begin` and `end` it is what the events between them tell, without what began before or goes on."""
 
-    def __init__(self, tool, trace):
+    def __init__(self, tool, trace, begin=None, end=None):
         with open(trace, "rb") as file:
             self.v1 = int(file.read(16).split(b".")[1].split()[0]) < 22
         slices = lambda: collections.defaultdict(dict)  # noqa: E731
@@ -88,7 +89,8 @@ class Story:
         self.created, self.early, self.begun_tasks = {}, collections.Counter(), {}
         self.without_begin = set()  # (row, slice) of which only the end is known
         self.stopped = 0
-        process = subprocess.Popen([tool, "dump", "--json", trace], stdout=subprocess.PIPE)
+        of_part = [] if begin is None else ["--from", "%dns" % begin, "--to", "%dns" % end]
+        process = subprocess.Popen([tool, "dump", "--json", *of_part, trace], stdout=subprocess.PIPE)
         events = map(json.loads, process.stdout)
         if self.v1:
             events = [in_file(e) for e in events if not e.get("implied")]
@@ -102,6 +104,8 @@ class Story:
             self.take(e)
         if process.wait() != 0:
             raise RuntimeError("dump failed")
+        if of_part:
+            return
         for g in list(self.open_regions):
             self.end_regions(g, self.end)
         for task in list(self.open_tasks):

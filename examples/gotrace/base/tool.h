@@ -279,6 +279,7 @@ typedef struct settings {
   uint64_t limit;       /* bytes; 0: none */
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */
   uint32_t flight, cut; /* milliseconds; 0: not given */
+  uint32_t sample;      /* CPU samples a second; 0: none */
   bool children, outside, only_waits, quiet, no_symbolize;
 } settings;
 

@@ -167,6 +167,7 @@ const option options[] = {
     {"--sync", "waits for channels, locks and the like, by the stack that waited", NULL, set_profile, SETTING(profile),
      0},
     {"--network", "waits for the network, by the stack that waited", NULL, set_profile, SETTING(profile), 0},
+    {"--blocked", "waits for whatever reason, by the stack that waited", NULL, set_profile, SETTING(profile), 0},
     {"--syscall", "system calls, by the stack that called", NULL, set_profile, SETTING(profile), 0},
     {"--scheduler", "times in which goroutines could have run, by the stack that woke or created them", NULL,
      set_profile, SETTING(profile), 0},
@@ -200,10 +201,10 @@ const option options[] = {
      "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
      "one time axis",
      NULL, set_flag, SETTING(children), 0},
-    {"--outside",
-     "write the trace from here, out of memory that the program shares: nothing is lost if it is killed; not of its "
-     "children, nor of a program that it executes",
+    {"--outside", "write the trace from here, out of memory that the program shares: nothing is lost if it is killed",
      NULL, set_flag, SETTING(outside), 0},
+    {"--sample HZ", "with --outside: also take CPU samples, as many a second of each thread's CPU time, such as 997",
+     NULL, set_number, SETTING(sample), 1},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
     {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
      SETTING(cut), 1},
@@ -250,7 +251,14 @@ const command commands[] = {
          "program ends, but for the last event of each thread; also after SIGKILL or _exit. What runs in a library "
          "that was loaded or unloaded a moment ago may go without a name. If the memory cannot be had, the program "
          "writes "
-         "the trace itself.\n\n"
+         "the trace itself. With --children each process shares 16 MiB of its own; one that cannot is named, and not "
+         "traced. Its trace is complete when it ends, even if that is after the command.\n\n"
+         "With --sample the trace also says where CPU time goes: see gotrace profile --cpu. The kernel interrupts each "
+         "thread that runs and copies its registers and the top 8 KiB of its stack, from which gotrace finds the "
+         "callers by .eh_frame; callers beyond that are missing, and those of code that no module contains. Code of "
+         "the kernel and that of the dynamic linker before the program starts are not sampled. If the kernel allows no "
+         "perf events (perf_event_paranoid above 2, as in many containers), that is said, and there are no samples. "
+         "On x86-64 and arm64.\n\n"
          "A thread that runs in the trace may sleep in a system call that the library does not see: all commands say "
          "that it was not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is "
          "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
@@ -258,10 +266,10 @@ const command commands[] = {
          "The library adds a thread, so the C library locks each call of stdio: in a program with one thread that "
          "reads "
          "or writes by single characters (getc, putc), this takes 2 to 7 times as long. Chromium aborts with "
-         "--children; "
-         "record it without. The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
-     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--outside,--limit BYTES,"
-                "--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
+         "--children but without --outside. The exit status is 127 if COMMAND is not found, 126 if it cannot be "
+         "executed.",
+     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--outside,--sample HZ,"
+                "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
      .files = MANY,
      .program = true,
      .run_all = command_record},
@@ -351,26 +359,22 @@ const command commands[] = {
          "the events are those in the file, in its order, with batches and tables.",
      .options = PART "," FILTER ",--index INDEX,--wire,--json",
      .run = command_dump},
-#if !IN_BROWSER
     {.name = "index",
      .arguments = "[--index INDEX] FILE",
      .summary = "lets --from begin in the middle of a large trace",
      .help =
-         "Reads a trace to its end and writes FILE.gtx: what is known at some of its moments, at most a sixteenth of "
-         "its size. With --from TIME, all commands then begin at the last of them before TIME, and show the same as "
-         "without an index. They read the whole beginning all the same with a filter, which has to meet all that goes "
-         "before: whether it selects a task, region or counter depends on where that began; and with a number as "
-         "path's "
-         "TASK, which is an id if any task before had it. Where more than 64 MB are read only for what they tell of a "
-         "part, and standard error is a terminal, a line there says that an index "
-         "would help.\n\n"
+         "Reads a trace to its end and writes FILE.gtx, or to standard output with --index -: what is known at some of "
+         "its moments, at most a sixteenth of its size. With --from TIME, all commands then begin at the last of them "
+         "before TIME, and show the same as without an index. Filters find there what is open when a part begins, and "
+         "where that began; of a trace with so many task ids, in no order, that they would make the index large, they "
+         "read the beginning for --task ID. Where more than 64 MB are read only for what they tell of a part, and "
+         "standard error is a terminal, a line there says that an index would help.\n\n"
          "If the trace's size, its first or its last 64 KiB change afterwards, the index is refused. A change in "
          "between is not noticed: then make the index anew.\n\n"
          "  gotrace index app.trace\n"
          "  gotrace profile --sync --from 80s --to 80.01s -o sync.pb app.trace",
      .options = "--index INDEX",
      .run = command_index},
-#endif
 #if !IN_BROWSER
     {.name = "cut",
      .arguments = "[OPTIONS] FILE",
@@ -450,17 +454,18 @@ const command commands[] = {
      .help =
          "Writes how often and for how many nanoseconds goroutines were in a state, or how many samples or goroutines "
          "there were, by stack. The format is pprof's, which also speedscope opens, or folded stacks, whose values "
-         "are nanoseconds, or for --cpu and --create counts. KIND is one of the first six options.\n\n"
-         "--sync, --network, --syscall and --scheduler count all times in the trace or part, also those that began "
+         "are nanoseconds, or for --cpu and --create counts. KIND is one of the first seven options.\n\n"
+         "--sync, --network, --blocked, --syscall and --scheduler count all times in the trace or part, also those "
+         "that began "
          "before it or do not end in it. The profiles of go tool trace leave these out, and the time from a "
          "goroutine's "
          "creation to its first run. A system call of a v1 trace that has no end counts as a nanosecond.\n\n"
          "  gotrace profile --sync -o sync.pb app.trace; go tool pprof -http : sync.pb\n"
          "  gotrace profile --cpu --folded app.trace | flamegraph.pl >cpu.svg",
      .result = "a profile",
-     .options = "--cpu,--sync,--network,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
+     .options = "--cpu,--sync,--network,--blocked,--syscall,--scheduler,--create,--folded,-o OUT," PART "," FILTER
                 ",--index INDEX,--partial,--lenient",
-     .needs = "--cpu,--sync,--network,--syscall,--scheduler,--create",
+     .needs = "--cpu,--sync,--network,--blocked,--syscall,--scheduler,--create",
      .run = command_profile},
     {.name = "path",
      .arguments = "--task TASK|--go ID [-o OUT] FILE",

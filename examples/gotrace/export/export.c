@@ -445,7 +445,7 @@ static void take(consumer *c, const op *o) {
     if (!o->ends_again) end_task(x, o);
     break;
   case GOTRACE_V2_USER_REGION_BEGIN:
-    region = (user_region){o->name, o->stack, o->id, o->time, 0, chosen};
+    region = (user_region){.name = o->name, .stack = o->stack, .task = o->id, .begin = o->time, .chosen = chosen};
     if (self) begin_region(x, self, &region, o->time);
     break;
   case GOTRACE_V2_USER_REGION_END:

@@ -101,7 +101,7 @@ static void put_region(relations *x, const goroutine *g, const user_region *r, u
 static void end_region(relations *x, const op *o) {
   const goroutine *g = o->m ? o->m->g : NULL;
   const user_region *ends = ending_region(o);
-  user_region early = {o->name, 0, o->id, x->c.base, 0, true};
+  user_region early = {.name = o->name, .task = o->id, .begin = x->c.base, .chosen = true};
   if (ends) {
     put_region(x, g, ends, g->regions->count - 1 - o->a[0], o->time, true, true);
   } else if (g && !o->a[0]) { /* it began before the trace */
@@ -141,12 +141,12 @@ static void put_counter(relations *x, int64_t time, const char *kind, pool_text 
 static void watch(void *context, const gotrace_event *e) {
   relations *x = context;
   source *s = &x->p.s;
-  bool selected = !x->events.on || filter_event(&x->events, x->p.in.decoder, e, s->changed ? &s->change : NULL);
   int64_t since = since_first(x, e->time);
   bool names_object = event_rules[e->kind].arguments[0] == 'i';
   const gotrace_event_spec *in_file = spec_in_file(e, s->format);
   op o;
-  if (e->implied || !selected || since < s->from || since > s->until) return;
+  if (since < s->from || since > s->until) return;
+  if (!filter_event(&x->events, x->p.in.decoder, e, s->changed ? &s->change : NULL) || e->implied) return;
   o = event_op(s, e, NULL);
   x->event_count++;
   PUT_ROW(x->to, events, .time = since, .kind = plain_text(in_file->name), .thread = e->m, .proc = e->p,

@@ -79,7 +79,7 @@ static void take_status(source *s, const gotrace_event *e) {
     name_new(s, &o);
     introduce(s, &o);
   } else if (s->to->told && s->w.generation <= 1 && o.kind == GOTRACE_V2_GO_STATUS && o.a[0] == GO_SYSCALL) {
-    o.kind = OP_STATUS_TOLD;
+    o.known = true;
     o.m = thread_of(s, e->m);
     give(s, &o);
   } else if (s->to->as_go && o.kind == GOTRACE_V2_GO_STATUS && o.a[0] == GO_RUNNING) {

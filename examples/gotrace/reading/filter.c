@@ -1,7 +1,8 @@
 /* filter.c - which events and stretches a command considers: see filter.h
  *
  * `facts` decides whether something is selected; it is the same for events and operations. The filter learns what it
- * needs to know about goroutines (functions, tasks of open regions) from what passes through it. */
+ * needs to know about goroutines (functions, tasks of open regions) from what passes through it and, where a part
+ * begins, from what is open there. */
 
 #include "source.h"
 
@@ -25,9 +26,10 @@ typedef struct facts {
   unsigned change; /* GOTRACE_CHANGE_... */
   bool creates;    /* `other` */
   bool has_task;
-  uint64_t task;   /* the task it concerns, if has_task */
-  pool_text name;  /* of a task that begins */
-  uint64_t inside; /* of a region that ends: how many open regions are inside it */
+  uint64_t task;      /* the task it concerns, if has_task */
+  const origin *past; /* before the part, there; NULL: now */
+  pool_text name;     /* of a task that begins */
+  uint64_t inside;    /* of a region that ends: how many open regions are inside it */
 } facts;
 
 enum { IDS_GO, IDS_PROC, IDS_THREAD };
@@ -64,7 +66,7 @@ static bool read_kinds(filter *f, const char *text) {
       const gotrace_event_spec *specs = gotrace_event_specs(old ? 1 : 2, &count);
       for (i = 0; i < count; i++) {
         if (strlen(specs[i].name) != size || strncasecmp(specs[i].name, text, size) != 0) continue;
-        f->kinds[old * ONLY_IN_FILE + (specs[i].number & 0xff)] = found = true;
+        f->kinds[old * OF_V1 + (specs[i].number & 0xff)] = found = true;
       }
     }
     if (!found) return false;
@@ -111,14 +113,15 @@ static member *member_of(filter *f, uint64_t g, bool add) {
   return add ? map_keep(&f->members, g, sizeof(member), NULL) : map_get(&f->members, g);
 }
 
-bool filter_looks_ahead(const filter *f) { return f->set->by[BY_FUNCTION] || f->any_task; }
+bool filter_needs_names(const filter *f) { return f->set->by[BY_FUNCTION] != NULL; }
+
+bool filter_looks_ahead(const filter *f) { return filter_needs_names(f) || f->any_task; }
 
 void filter_ask(const filter *f, ahead *a) { a->wanted = f->any_task ? f->task : NOBODY; }
 
 void filter_tell(filter *f, const ahead *a) {
   f->ahead = a;
   if (!a->met) f->task = NOBODY; /* a number that is no id is a name */
-  f->task_met = a->met;
 }
 
 static bool is_task(const filter *f, uint64_t id) {
@@ -152,6 +155,26 @@ static void name_task(filter *f, uint64_t id, const char *name, size_t size) {
   else if (map_get(&f->tasks, id)) map_put(&f->tasks, id, NULL);
 }
 
+void filter_region(filter *f, uint64_t g, uint64_t task) {
+  if (f->any_task) enter(f, g, task);
+}
+
+void filter_named(filter *f, uint64_t task, uint32_t name, bool open) {
+  pool_text text = pool_text_of(name);
+  if (!f->any_task) return;
+  name_task(f, task, text.data, text.size);
+  f->task_met |= open && is_task(f, task);
+}
+
+void filter_settle(filter *f) {
+  size_t i;
+  uint32_t j;
+  for (i = 0; i < f->members.count && !f->task_met; i++) {
+    const member *of = f->members.values[i];
+    for (j = 0; j < of->depth; j++) f->task_met |= is_task(f, of->tasks[j]);
+  }
+}
+
 /* A goroutine is created: it inherits the task of its creator's innermost region. */
 static void inherit(filter *f, uint64_t creator, uint64_t g) {
   const member *from = member_of(f, creator, false);
@@ -179,7 +202,7 @@ static bool has_function(filter *f, uint32_t name) {
 
 /* Operations also have kinds without an event. What was lifted goes by both of its names. */
 static bool has_kind(const filter *f, unsigned kind, unsigned in_file) {
-  return (kind < ONLY_IN_FILE && f->kinds[kind]) || (in_file && f->kinds[in_file]);
+  return (kind < OF_V1 && f->kinds[kind]) || (in_file && f->kinds[in_file]);
 }
 
 static unsigned kind_of(const op *o) { return o->switches ? o->switches : o->kind; }
@@ -193,6 +216,13 @@ static bool is_reason(filter *f, const char *reason, size_t size) {
 /* Both are evaluated, unlike by ||. */
 static bool either(bool a, bool b) { return a || b; }
 
+static bool concerns_task(filter *f, const facts *k) {
+  bool concerns = k->has_task && is_task(f, k->task);
+  f->task_met |= concerns;
+  if (k->past) return concerns || (k->past->inside && is_task(f, k->past->within));
+  return concerns || in_task(f, k->g) || in_task(f, k->other);
+}
+
 /* Tries every option, even if an earlier one does not select it, since each notes what there is: see
  * filter_unknown(). */
 static bool selected(filter *f, const facts *k) {
@@ -203,7 +233,7 @@ static bool selected(filter *f, const facts *k) {
   if (by[BY_PROC]) all &= either(has_id(f, IDS_PROC, k->p), has_id(f, IDS_PROC, k->proc));
   if (by[BY_THREAD]) all &= has_id(f, IDS_THREAD, k->m);
   if (by[BY_KIND]) all &= has_kind(f, k->kind, k->in_file);
-  if (by[BY_TASK]) all &= (k->has_task && is_task(f, k->task)) || in_task(f, k->g) || in_task(f, k->other);
+  if (by[BY_TASK]) all &= concerns_task(f, k);
   if (by[BY_REASON]) all &= is_reason(f, k->reason, k->reason_size);
   return all;
 }
@@ -281,6 +311,62 @@ bool filter_op(filter *f, world *w, const op *o) {
   return decide(f, &k);
 }
 
+bool filter_origin(filter *f, world *w, unsigned kind, const origin *from) {
+  facts k = {.kind = kind, .in_file = from->in_file, .other = NOBODY, .proc = NOBODY, .has_task = true, .past = from};
+  if (!f->on) return true;
+  k.m = from->m ? from->m->id : NOBODY;
+  k.p = from->p ? from->p->id : NOBODY;
+  k.g = from->g;
+  k.task = from->task;
+  k.functions[0] = origin_name(w, from);
+  return selected(f, &k);
+}
+
+void filter_world(filter *f, world *w) {
+  const goroutine *g;
+  size_t i;
+  uint32_t j;
+  for (g = w->live; g; g = g->next) {
+    if (g->inherits) filter_region(f, g->id, g->inherited);
+    for (j = 0; g->regions && j < g->regions->count; j++) filter_region(f, g->id, g->regions->open[j].task);
+  }
+  for (i = 0; i < w->tasks.count; i++) {
+    const user_task *t = w->tasks.values[i];
+    filter_named(f, t->id, t->name, t->open);
+  }
+  filter_settle(f);
+}
+
+typedef struct chooser {
+  filter *f;
+  world *w;
+} chooser;
+
+static bool chooses_counter(void *context, const user_counter *c) {
+  const chooser *by = context;
+  return filter_origin(by->f, by->w, GOTRACE_V2_USER_LOG, &c->from);
+}
+
+static bool chooses_region(filter *f, world *w, const goroutine *g, const user_region *r) {
+  origin from = {r->m, r->p, g->id, r->task, r->task, r->in_file, name_of(g), true};
+  return filter_origin(f, w, GOTRACE_V2_USER_REGION_BEGIN, &from);
+}
+
+void filter_choose(filter *f, world *w) {
+  chooser by = {f, w};
+  goroutine *g;
+  size_t i;
+  uint32_t j;
+  for (i = 0; i < w->tasks.count; i++) {
+    user_task *t = w->tasks.values[i];
+    t->chosen = t->open && filter_origin(f, w, GOTRACE_V2_USER_TASK_BEGIN, &t->from);
+  }
+  for (g = w->live; g; g = g->next)
+    for (j = 0; g->regions && j < g->regions->count; j++)
+      g->regions->open[j].chosen = chooses_region(f, w, g, &g->regions->open[j]);
+  world_keep_counters(w, chooses_counter, &by);
+}
+
 bool filter_stretch(filter *f, const stretch *part) {
   const char *const *by = f->set->by;
   const goroutine *g = part->g;
@@ -345,8 +431,7 @@ const char *filter_unknown(filter *f, const world *w) {
   }
   if (by[BY_FUNCTION] && !met_function(f, w))
     snprintf(text, sizeof text, "no goroutine in %s began with a function '%.100s'", where, by[BY_FUNCTION]);
-  else if (f->any_task && !f->task_met && !f->tasks.count)
-    snprintf(text, sizeof text, "no task %.100s in %s", by[BY_TASK], where);
+  else if (f->any_task && !f->task_met) snprintf(text, sizeof text, "no task %.100s in %s", by[BY_TASK], where);
   else if (by[BY_REASON] && !f->reason_met)
     snprintf(text, sizeof text, "nothing in %s blocks for '%.100s'", where, by[BY_REASON]);
   else return NULL;

@@ -1,8 +1,8 @@
 /* filter.h - which events and stretches a command considers: --from, --to, --go, --function, --task, --proc, ...
  *
  * The options mean the same for every command. Commas separate several ids or kinds. A number is the name of a task if
- * no task has that id. An id or name that the trace does not have is an error. An event or stretch is selected if all
- * given options select it:
+ * no task has that id, also before the part. An id or name that the part does not have is an error. An event or stretch
+ * is selected if all given options select it:
  *
  *     --go IDS            it happened on this goroutine, or creates, unblocks or starts it, or tells its status
  *     --function NAME     the same for goroutines that began with a function whose name contains NAME. A thread to
@@ -16,9 +16,13 @@
  *     --kind NAMES        its kind has this name (case is ignored). A stretch has the kind of the event that ends it
  *     --reason TEXT       it begins a wait (or a stop) for this reason. A stretch: it is such a wait
  *
+ * A part depends on what came before only by what is open where it begins. A task or region is selected then if these
+ * options select the event that began it, and a counter has a value then if they select the event that gave it the
+ * last one. So reading may begin at an index.
+ *
  * A command makes a filter from its settings, then passes everything through it in the order of the trace: either the
- * decoder's events, or operations and stretches. The order matters because a filter keeps track of goroutines and
- * tasks. A consumer with a filter (source.h) gets only what is selected. */
+ * decoder's events, or operations and stretches of the part. The order matters because a filter keeps track of
+ * goroutines and tasks. A consumer with a filter (source.h) gets only what is selected. */
 
 #ifndef FILTER_H
 #define FILTER_H
@@ -31,11 +35,11 @@ typedef struct filter {
   const settings *set;
   uint64_t *ids[3]; /* of --go, --proc, --thread; see IDS_GO in filter.c */
   size_t id_counts[3];
-  bool kinds[2 * ONLY_IN_FILE]; /* see kind_of_file() */
-  bool any_task;                /* --task was given */
-  uint64_t task;                /* NOBODY: it is given by name */
-  map tasks;                    /* ids of tasks with that name */
-  bool *met[3];                 /* of `ids`: it was seen */
+  bool kinds[2 * OF_V1]; /* see kind_of_file() */
+  bool any_task;         /* --task was given */
+  uint64_t task;         /* NOBODY: it is given by name */
+  map tasks;             /* ids of tasks with that name */
+  bool *met[3];          /* of `ids`: it was seen */
   bool task_met, function_met, reason_met;
   const ahead *ahead;   /* NULL: the trace was not read ahead */
   map members;          /* by goroutine: struct member in filter.c */
@@ -46,9 +50,10 @@ typedef struct filter {
 void filter_open(filter *f, const settings *set);
 void filter_close(filter *f);
 
-/* Whether it needs to know what is ahead, and what happened before the part. If so, the trace is read ahead (ahead.h)
- * between filter_ask() and filter_tell(). source.c does this for its consumer. */
+/* Whether it needs to know what is ahead: names of goroutines, or whether a task's number is an id. If so, the trace is
+ * read ahead (ahead.h) between filter_ask() and filter_tell(). source.c does this for its consumer. */
 bool filter_looks_ahead(const filter *f);
+bool filter_needs_names(const filter *f); /* of goroutines */
 void filter_ask(const filter *f, ahead *a);
 void filter_tell(filter *f, const ahead *a);
 
@@ -56,6 +61,20 @@ void filter_tell(filter *f, const ahead *a);
  * world that the trace built up; NULL: none, filter_event() has got all events. Valid until the next call. */
 const char *filter_unknown(filter *f, const world *w);
 void filter_require(filter *f, const world *w); /* fails if there is one */
+
+/* What a filter has to know of what came before: where the part begins, it is told which regions are open, or which
+ * tasks goroutines have inherited, outermost first, and of each task that has begun its name and whether it is open.
+ * filter_world: tells it all that from a world with `history`; with another, only names are known. filter_settle: that
+ * was all. */
+void filter_region(filter *f, uint64_t g, uint64_t task);
+void filter_named(filter *f, uint64_t task, uint32_t name, bool open);
+void filter_settle(filter *f);
+void filter_world(filter *f, world *w);
+
+/* Whether what began before the part would be selected, by where it began: an event of a kind. filter_choose: sets
+ * `chosen` of a world's open tasks and regions by that, and leaves the counters whose last values are selected. */
+bool filter_origin(filter *f, world *w, unsigned kind, const origin *from);
+void filter_choose(filter *f, world *w);
 
 /* Whether something is selected. Call it for each event, or for each operation before it is applied. `c`: what the
  * event changes; NULL: nothing. */

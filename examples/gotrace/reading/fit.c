@@ -127,7 +127,7 @@ static bool fit_stw(source *s, const gotrace_event *e, thread **m) {
   const proc *p = is_proc(e->p) ? world_proc(&s->w, (uint64_t)e->p, false) : NULL;
   bool begins = e->kind == GOTRACE_V2_STW_BEGIN;
   if (s->format < GOTRACE_GO_1_10)
-    infer(s, begins ? OP_GC_SCAN_BEGIN : OP_GC_SCAN_END, e->time, NULL, is_proc(e->p) ? (uint64_t)e->p : NOBODY);
+    infer(s, begins ? SCAN_START : SCAN_DONE, e->time, NULL, is_proc(e->p) ? (uint64_t)e->p : NOBODY);
   if (!begins) end_stw(s, e->time, NULL);
   *m = p ? p->m : NULL;
   if (!begins || s->stw || !runs(*m)) return false;

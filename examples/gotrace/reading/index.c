@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC "gotrace index 3\n"
+#define MAGIC "gotrace index 4\n"
 #define ANY_MAGIC "gotrace index " /* of any version */
 /* How many times smaller the index is than the trace, at least; 0: any size, to test many moments of a small trace. */
 #ifndef INDEX_SPACING
@@ -40,14 +40,23 @@ static uint64_t stable_hash(uint64_t hash, const uint8_t *data, size_t size) {
 }
 #define HASH_BEGIN 14695981039346656037u
 
-/* Of the trace's head and tail. */
-static uint64_t hash_of_ends(const uint8_t *data, size_t size) {
-  size_t part = size < END_SIZE ? size : END_SIZE;
-  return stable_hash(stable_hash(HASH_BEGIN, data, part), data + size - part, part);
+/* Of the trace's head and tail. False: they cannot be read. */
+static bool hash_of_ends(input *in, uint64_t *hash) {
+  size_t size = in->size < END_SIZE ? in->size : END_SIZE;
+  uint8_t *part = resize(NULL, size);
+  bool read = input_part(in, 0, part, size);
+  *hash = stable_hash(HASH_BEGIN, part, size);
+  read = read && input_part(in, in->size - size, part, size);
+  *hash = stable_hash(*hash, part, size);
+  free(part);
+  return read;
 }
 
 /* The most bytes of a trace's index: see add_moment() and is_too_large(). */
 static uint64_t most_of(size_t trace_size) { return (INDEX_SPACING ? trace_size / 8 : SIZE_MAX / 2) + (1 << 20); }
+
+/* And of the ids of tasks, which are within 1 MiB where they ascend. */
+static uint64_t most_of_tasks(size_t trace_size) { return INDEX_SPACING ? trace_size / 64 : SIZE_MAX / 4; }
 
 /* ----------------------------------------------------------------------------------------------------- writing ---- */
 
@@ -55,6 +64,7 @@ typedef struct moment {
   uint64_t time, hash;
   size_t sizes[INDEX_CONTENTS];
   bool foretold; /* see index_moment */
+  size_t tasks;  /* how many the trace has mentioned */
   bytes late;    /* while it is made */
 } moment;
 
@@ -68,11 +78,12 @@ typedef struct indexing {
   size_t count, capacity;
   uint64_t last, next; /* offsets of the last moment, and where the next one may be */
   saved_list open;     /* tasks of the world that may be open */
+  saved_list listed;   /* those that the moment has */
   bool unsorted;
   saved_list kept; /* tasks of the summary that are not over, and those that open regions belong to; */
   size_t known;    /* how many it has had so far */
   /* By LATE_..., uint32_t by task: 1 + the first moment without it; 0: it has not ended yet. */
-  side_array absent[2];
+  side_array absent[LATE_KINDS];
   size_t foretold; /* moments from this one on are */
 } indexing;
 
@@ -95,7 +106,33 @@ static void sort_numbers(saved_list *of) {
   of->count = kept;
 }
 
-/* Leaves those of the world's tasks that are open. */
+static void add_task_of_world(saved_list *to, const world *w, uint64_t id) {
+  const user_task *t = map_get(&w->tasks, id);
+  if (t) add_number(to, t->number);
+}
+
+/* Adds the tasks that open regions, goroutines and the beginnings of what is listed belong to: filters ask for their
+ * names. */
+static void add_meant(saved_list *to, const world *w) {
+  const goroutine *g;
+  size_t i, count = to->count;
+  uint32_t j;
+  for (i = 0; i < count; i++) {
+    const origin *from = &((user_task *)w->tasks.values[to->numbers[i]])->from;
+    if (from->inside) add_task_of_world(to, w, from->within);
+  }
+  for (i = 0; i < w->counters.count; i++) {
+    const origin *from = &((user_counter *)w->counters.values[i])->from;
+    add_task_of_world(to, w, from->task);
+    if (from->inside) add_task_of_world(to, w, from->within);
+  }
+  for (g = w->live; g; g = g->next) {
+    if (g->inherits) add_task_of_world(to, w, g->inherited);
+    for (j = 0; g->regions && j < g->regions->count; j++) add_task_of_world(to, w, g->regions->open[j].task);
+  }
+}
+
+/* Leaves those of the world's tasks that are open, and lists them with those that these mean. */
 static void choose_open(indexing *x) {
   size_t i, kept = 0;
   if (x->unsorted) sort_numbers(&x->open);
@@ -103,7 +140,12 @@ static void choose_open(indexing *x) {
   for (i = 0; i < x->open.count; i++)
     if (((user_task *)x->s.w.tasks.values[x->open.numbers[i]])->open) x->open.numbers[kept++] = x->open.numbers[i];
   x->open.count = kept;
+  x->listed.count = 0;
+  for (i = 0; i < kept; i++) add_number(&x->listed, x->open.numbers[i]);
+  add_meant(&x->listed, &x->s.w);
+  sort_numbers(&x->listed);
 }
+
 static uint32_t number_of(summary *sum, uint64_t id) { return (uint32_t)map_index(&sum->task_ids, id); }
 
 /* Adds the tasks that open regions belong to. */
@@ -117,7 +159,7 @@ static void add_regions_tasks(saved_list *to, summary *sum) {
   }
 }
 
-/* Leaves those of the summary's tasks that are not over, and that open regions belong to. */
+/* Leaves those of the summary's tasks that are not over, and that open regions or the beginnings of these belong to. */
 static void choose_kept(indexing *x) {
   summary *sum = &x->sum;
   size_t i, kept = 0;
@@ -128,6 +170,10 @@ static void choose_kept(indexing *x) {
     if (!t->ended || (in_world && in_world->open)) x->kept.numbers[kept++] = x->kept.numbers[i];
   }
   x->kept.count = kept;
+  for (i = 0; i < kept; i++) {
+    const task *t = sum->task_ids.values[x->kept.numbers[i]];
+    if (t->from.inside && map_get(&sum->task_ids, t->from.within)) add_number(&x->kept, number_of(sum, t->from.within));
+  }
   add_regions_tasks(&x->kept, sum);
   sort_numbers(&x->kept);
 }
@@ -142,7 +188,7 @@ static size_t put_contents(indexing *x, moment *m) {
   gotrace_decoder_snapshot(d, bytes_room(&x->contents, size), size);
   x->contents.size += m->sizes[INDEX_SNAPSHOT] = size;
   size = x->contents.size;
-  if (x->has & 1 << INDEX_WORLD && !world_save(&x->contents, &x->s.w, &x->open)) x->has &= ~(1u << INDEX_WORLD);
+  if (x->has & 1 << INDEX_WORLD && !world_save(&x->contents, &x->s.w, &x->listed)) x->has &= ~(1u << INDEX_WORLD);
   m->sizes[INDEX_WORLD] = x->contents.size - size;
   size = x->contents.size;
   if (x->has & 1 << INDEX_SUMMARY && !summary_save(&x->contents, &x->sum, &x->kept)) x->has &= ~(1u << INDEX_SUMMARY);
@@ -161,14 +207,14 @@ static void add_moment(indexing *x, uint64_t offset) {
     x->contents.size = before;
     return;
   }
-  x->count++;
+  x->moments[x->count++].tasks = x->sum.task_ids.count;
   x->last = offset;
   x->next = offset + INDEX_SPACING * size;
 }
 
 /* A task that has ended is mentioned: the moments since then need it. */
 static void add_late(indexing *x, unsigned who, uint32_t number, saved_task *fields, uint64_t reopens) {
-  saved like = {.w = &x->s.w, .context = &x->sum, .reopens = reopens};
+  saved like = {.w = who == LATE_SUMMARY ? &x->sum.s.w : &x->s.w, .context = &x->sum, .reopens = reopens};
   bytes made = {0};
   size_t i = *SIDE(uint32_t, &x->absent[who], number);
   if (!i || i > x->count) return;
@@ -194,9 +240,10 @@ static void take(consumer *c, const op *o) {
   if (!change_has_task(change)) return;
   t = map_get(&c->w->tasks, o->id);
   in_sum = map_get(&x->sum.task_ids, o->id);
-  if (t && (begins || ends)) {
-    if (!t->open) add_late(x, LATE_WORLD, t->number, saved_world_task, reopens);
-    set_absent(x, LATE_WORLD, t->number);
+  if (t) {
+    if (!t->open) add_late(x, begins || ends ? LATE_WORLD : LATE_NAMED, t->number, saved_world_task, reopens);
+    if (begins || ends) set_absent(x, LATE_WORLD, t->number);
+    set_absent(x, LATE_NAMED, t->number);
   }
   number = in_sum ? number_of(&x->sum, o->id) : (uint32_t)x->sum.task_ids.count;
   if (in_sum && in_sum->ended && ends) x->foretold = x->count;
@@ -250,7 +297,7 @@ static bool is_too_large(const indexing *x, size_t trace_size) {
   uint64_t all = x->contents.size;
   size_t i;
   for (i = 0; i < x->count; i++) all += x->moments[i].late.size;
-  return all > most_of(trace_size) - (1 << 20);
+  return all + most_of_tasks(trace_size) > most_of(trace_size) - (1 << 20);
 }
 
 /* The contents of all moments, with late tasks. */
@@ -269,13 +316,50 @@ static void put_moments(bytes *to, indexing *x) {
   }
 }
 
-/* Appends the head; `data`: the trace. */
-static void put_head(bytes *to, const indexing *x, const uint8_t *data, size_t size) {
-  bytes head = {0};
+static int by_id(const void *a, const void *b) {
+  const uint64_t *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+/* Appends ids as stretches: see index.h. */
+static void put_ids(bytes *to, uint64_t *ids, size_t count) {
+  bytes all = {0};
+  uint64_t stretches = 0, end = 0;
+  size_t i = 0, first;
+  qsort(ids, count, sizeof *ids, by_id);
+  while (i < count) {
+    for (first = i++; i < count && ids[i] - ids[first] == i - first;) i++;
+    put_number(&all, ids[first] - end);
+    put_number(&all, i - first);
+    end = ids[i - 1];
+    stretches++;
+  }
+  put_number(to, stretches);
+  put_data(to, all.data, all.size);
+  free(all.data);
+}
+
+static void put_tasks(bytes *to, const indexing *x) {
+  const map *all = &x->sum.task_ids;
+  uint64_t *ids = resize(NULL, (all->count + 1) * sizeof *ids);
+  size_t i, first = 0, j;
+  for (i = 0; i < x->count; first = x->moments[i++].tasks) {
+    for (j = first; j < x->moments[i].tasks; j++) ids[j] = ((task *)all->values[j])->id;
+    put_ids(to, ids + first, x->moments[i].tasks - first);
+  }
+  free(ids);
+}
+
+/* Appends the head. `ends`: the hash of the trace's. */
+static void put_head(bytes *to, const indexing *x, uint64_t ends) {
+  bytes head = {0}, tasks = {0};
+  bool few;
   size_t i, j;
-  put_number(&head, size);
-  put_number(&head, hash_of_ends(data, size));
-  put_number(&head, x->has);
+  put_tasks(&tasks, x);
+  few = tasks.size <= most_of_tasks(x->s.in->size);
+  put_number(&head, x->s.in->size);
+  put_number(&head, ends);
+  put_number(&head, x->has | (unsigned)few << INDEX_TASKS);
   put_number(&head, x->count);
   for (i = 0; i < x->count; i++) {
     put_number(&head, x->moments[i].time);
@@ -283,6 +367,8 @@ static void put_head(bytes *to, const indexing *x, const uint8_t *data, size_t s
     for (j = 0; j < INDEX_CONTENTS; j++) put_number(&head, x->moments[i].sizes[j]);
     put_number(&head, x->moments[i].hash);
   }
+  if (few) put_data(&head, tasks.data, tasks.size);
+  free(tasks.data);
   source_put_facts(&head, &x->s);
   put_number(to, head.size);
   put_number(to, stable_hash(HASH_BEGIN, head.data, head.size));
@@ -295,13 +381,12 @@ int command_index(const char *path, const settings *set) {
   static indexing x;
   char *target = index_path(path, set->index);
   input in;
-  const uint8_t *data;
   bytes moments = {0};
-  size_t size, i;
+  uint64_t ends;
+  size_t i;
   int status = 1;
   if (!input_open(&in, path, true)) return 1;
-  data = input_bytes(&in, &size);
-  if (!data) {
+  if (!input_is_kept(&in) || !hash_of_ends(&in, &ends)) {
     report("only a file can have an index");
   } else if (!may_replace(target)) {
     report("%s is there, and is no index", target);
@@ -309,11 +394,11 @@ int command_index(const char *path, const settings *set) {
     report("%s", input_error(&in));
   } else {
     erase_progress();
-    if (is_too_large(&x, size)) x.count = 0;
+    if (is_too_large(&x, in.size)) x.count = 0;
     put_moments(&moments, &x);
     output_open(&out, target);
     put_string(&out, MAGIC);
-    put_head(&out.block, &x, data, size);
+    put_head(&out.block, &x, ends);
     put_data(&out.block, moments.data, moments.size);
     output_close(&out);
     if (!x.count) report("%s is of no use: the trace is too small, or of one generation", target);
@@ -325,6 +410,7 @@ int command_index(const char *path, const settings *set) {
   free(x.contents.data);
   free(x.moments);
   free(x.open.numbers);
+  free(x.listed.numbers);
   free(x.kept.numbers);
   source_free(&x.s);
   summary_free(&x.sum);
@@ -369,10 +455,10 @@ static bool load_head(bytes *to, int fd, uint64_t file_size, uint64_t *end) {
 
 typedef struct found { /* a moment; all zero: there is none before the part */
   moment m;
-  uint64_t at;  /* offset of its contents in the file */
-  unsigned has; /* bits of index_contents */
-  size_t facts; /* in in->index, these begin here, */
-  size_t head;  /* and the contents here */
+  uint64_t at;               /* offset of its contents in the file */
+  unsigned has;              /* bits of index_contents */
+  size_t count, number;      /* how many moments there are, and which this one is, from 1 */
+  size_t tasks, facts, head; /* where in in->index these begin; `head`: the contents */
 } found;
 
 /* Takes the moments from the head, and stops behind them. False: the contents that follow the head are not all there.
@@ -383,6 +469,7 @@ static bool take_moments(found *to, const uint8_t **at, const uint8_t *end, uint
   unsigned i;
   if (!take_number(at, end, &has) || !take_number(at, end, &count)) return false;
   to->has = (unsigned)has;
+  to->count = (size_t)count;
   for (; count; count--) {
     moment m;
     uint64_t begin = offset, foretold;
@@ -394,25 +481,49 @@ static bool take_moments(found *to, const uint8_t **at, const uint8_t *end, uint
       offset += size;
     }
     if (!take_number(at, end, &m.hash)) return false;
-    if (m.time < (uint64_t)from) to->m = m, to->at = begin;
+    if (m.time < (uint64_t)from) to->m = m, to->at = begin, to->number = to->count - (size_t)count + 1;
   }
   return offset == file_size;
+}
+
+/* Takes the ids of a moment's tasks, and tells whether `id` is one of them. False: they are damaged. */
+static bool take_ids(const uint8_t **at, const uint8_t *end, uint64_t id, bool *has) {
+  uint64_t stretches, gap, size, first = 0;
+  if (!take_number(at, end, &stretches)) return false;
+  for (; stretches; stretches--) {
+    if (!take_number(at, end, &gap) || !take_number(at, end, &size)) return false;
+    first += gap;
+    *has |= id >= first && id - first < size;
+    first += size - 1;
+  }
+  return true;
+}
+
+bool index_has_task(const index_moment *before, uint64_t id) {
+  const uint8_t *at = before->tasks;
+  bool has = false;
+  size_t i;
+  for (i = 0; i < before->number && !has; i++) take_ids(&at, before->tasks_end, id, &has);
+  return has;
 }
 
 /* Finds the last moment before `from`, and reads the head and its contents into in->index. False: the file is not an
  * index of this trace, or is damaged. */
 static bool load_moment(found *to, input *in, int fd, uint64_t file_size, int64_t from) {
-  size_t trace_size, whole = 0;
-  const uint8_t *trace = input_bytes(in, &trace_size), *at, *end;
-  uint64_t offset, size, hash;
-  unsigned i;
+  size_t i, whole = 0;
+  const uint8_t *at, *end;
+  uint64_t offset, size, hash, ends;
+  bool has = false;
   memset(to, 0, sizeof *to);
-  if (file_size > most_of(trace_size) || !load_head(&in->index, fd, file_size, &offset)) return false;
+  if (file_size > most_of(in->size) || !load_head(&in->index, fd, file_size, &offset)) return false;
   at = in->index.data;
   end = at + in->index.size;
   if (!take_number(&at, end, &size) || !take_number(&at, end, &hash)) return false;
-  if (size != trace_size || hash != hash_of_ends(trace, trace_size)) return false;
+  if (size != in->size || !hash_of_ends(in, &ends) || hash != ends) return false;
   if (!take_moments(to, &at, end, offset, file_size, from)) return false;
+  to->tasks = (size_t)(at - in->index.data);
+  for (i = 0; to->has & 1u << INDEX_TASKS && i < to->count; i++)
+    if (!take_ids(&at, end, 0, &has)) return false;
   to->facts = (size_t)(at - in->index.data);
   to->head = in->index.size;
   for (i = 0; i < INDEX_CONTENTS; i++) whole += to->m.sizes[i];
@@ -447,16 +558,21 @@ static int open_index(const char *name, uint64_t *size) {
 }
 
 /* Uses a moment; false: not all that is needed is there, or it does not fit. */
-static bool begin_at(input *in, const found *at, const char *path, index_contents what, index_moment *to) {
+static bool begin_at(input *in, const found *at, const char *path, index_contents what, bool wants_tasks,
+                     index_moment *to) {
   const uint8_t *head = in->index.data, *contents = head + at->head;
   unsigned i;
   if (!at->m.sizes[INDEX_SNAPSHOT] || !(at->has & 1u << what)) return false;
+  if (wants_tasks && !(at->has & 1u << INDEX_TASKS)) return false;
   in->snapshot = contents;
   in->snapshot_size = at->m.sizes[INDEX_SNAPSHOT];
   for (i = 0; i < what; i++) contents += at->m.sizes[i];
   if (to) {
     *to = (index_moment){.facts = head + at->facts, .facts_size = at->head - at->facts};
     to->foretold = at->m.foretold;
+    to->tasks = head + at->tasks;
+    to->tasks_end = head + at->facts;
+    to->number = at->number;
     to->saved = contents;
     to->saved_size = at->m.sizes[what];
     to->late_size = at->m.sizes[INDEX_LATE];
@@ -468,20 +584,19 @@ static bool begin_at(input *in, const found *at, const char *path, index_content
   return false;
 }
 
-bool index_begin(input *in, const char *path, int64_t from, index_contents what, index_moment *to) {
+bool index_begin(input *in, const char *path, int64_t from, index_contents what, bool wants_tasks, index_moment *to) {
   char *name = index_path(in->path, path);
-  size_t trace_size = 0;
-  const uint8_t *trace = input_bytes(in, &trace_size);
   uint64_t size = 0;
   bool begun = false;
   found at;
-  int fd = from > 0 && trace && !in->index_refused ? open_index(name, &size) : -1;
+  int fd = from > 0 && input_is_kept(in) && !in->index_refused ? open_index(name, &size) : -1;
   if (fd >= 0) {
-    if (load_moment(&at, in, fd, size, from)) begun = begin_at(in, &at, path, what, to);
+    if (load_moment(&at, in, fd, size, from)) begun = begin_at(in, &at, path, what, wants_tasks, to);
     else refuse(in, name, "is not an index of this trace");
     close(fd);
   } else if (path && from > 0 && !in->index_refused) {
-    fail(trace ? "%s: cannot be read, or is no index of this trace" : "%s: only a file can have an index", path);
+    fail(input_is_kept(in) ? "%s: cannot be read, or is no index of this trace" : "%s: only a file can have an index",
+         path);
   }
   free(name);
   return begun;

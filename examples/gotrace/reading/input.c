@@ -226,6 +226,15 @@ int64_t input_first_time(const input *in, const gotrace_event *e) {
 
 bool input_is_kept(const input *in) { return in->mapped || in->copy.data || in->seeks; }
 
+bool input_part(input *in, uint64_t at, uint8_t *to, size_t size) {
+  size_t known;
+  const uint8_t *data = known_bytes(in, &known);
+  if (at > in->size || size > in->size - at) return false;
+  if (in->seeks) return read_anywhere(in, at, to, size) == size;
+  memcpy(to, data + at, size);
+  return true;
+}
+
 const uint8_t *input_bytes(const input *in, size_t *size) {
   return in->mapped || in->copy.data ? known_bytes(in, size) : NULL;
 }

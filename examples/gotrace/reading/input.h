@@ -104,9 +104,9 @@ static inline uint64_t input_offset(const input *in) { return in->taken ? in->ba
 /* The number that an ordered event has in the file. */
 static inline unsigned kind_in_file(const gotrace_event *e) { return e->v1_kind ? e->v1_kind : e->kind; }
 
-/* The same where that is another number than that of the event; otherwise 0. */
-#define ONLY_IN_FILE 256u
-static inline unsigned kind_of_file(const gotrace_event *e) { return e->v1_kind ? ONLY_IN_FILE + e->v1_kind : 0; }
+/* The same for one of v1, whose numbers follow those of v2; otherwise 0. */
+#define OF_V1 256u
+static inline unsigned kind_of_file(const gotrace_event *e) { return e->v1_kind ? OF_V1 + e->v1_kind : 0; }
 
 /* What the file calls it. `format`: of the input. */
 static inline const gotrace_event_spec *spec_in_file(const gotrace_event *e, int format) {
@@ -145,6 +145,9 @@ const char *input_advice(const input *in, const settings *set, bool some);
 
 /* Whether the file can be read again: it is mapped or copied, or is read at any place. */
 bool input_is_kept(const input *in);
+
+/* Copies a part of such a trace, unpacked; false: it is not there. */
+bool input_part(input *in, uint64_t at, uint8_t *to, size_t size);
 
 /* The trace, unpacked, if it is mapped or copied; else NULL. */
 const uint8_t *input_bytes(const input *in, size_t *size);

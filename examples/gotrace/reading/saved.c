@@ -107,11 +107,14 @@ static void regions(saved *x, goroutine *g) {
     SAVED_NUMBER(x, r->task);
     SAVED_NUMBER(x, r->begin);
     SAVED_BELOW(x, r->line, UINT32_MAX);
+    r->m = saved_thread(x, r->m);
+    r->p = saved_proc(x, r->p);
   }
 }
 
 /* What the operations tell of a goroutine without changing what it does. */
 static void told_of_go(saved *x, goroutine *g) {
+  bool divides = g->divided > g->since; /* otherwise that does not matter any more */
   SAVED_STACK(x, g->stack);
   SAVED_STACK(x, g->cause);
   SAVED_TEXT(x, g->label);
@@ -120,6 +123,8 @@ static void told_of_go(saved *x, goroutine *g) {
     SAVED_NUMBER(x, g->maker);
     SAVED_NUMBER(x, g->made);
   }
+  if (SAVED_FLAG(x, g->inherits)) SAVED_NUMBER(x, g->inherited);
+  if (SAVED_FLAG(x, divides)) SAVED_NUMBER(x, g->divided);
   regions(x, g);
 }
 
@@ -188,6 +193,16 @@ static void what_threads_run(saved *x) {
   }
 }
 
+void saved_origin(saved *x, origin *from) {
+  if (x->to) from->function = origin_name(x->w, from);
+  from->m = saved_thread(x, from->m);
+  from->p = saved_proc(x, from->p);
+  SAVED_NUMBER(x, from->g);
+  SAVED_NUMBER(x, from->task);
+  if (SAVED_FLAG(x, from->inside)) SAVED_NUMBER(x, from->within);
+  SAVED_TEXT(x, from->function);
+}
+
 /* ------------------------------------------------------------------------------------------------------ tasks ---- */
 
 struct saved_late {
@@ -209,7 +224,7 @@ static void find_late(saved *x, const uint8_t *at, const uint8_t *end, unsigned 
     x->bad |= !take_number(&at, end, &knows) || !take_number(&at, end, &number) || !take_number(&at, end, &size);
     x->bad |= !x->bad && size > (size_t)(end - at);
     if (x->bad) return;
-    if (knows == who) {
+    if (knows == who || (who == LATE_WORLD && knows == LATE_NAMED)) {
       GROW(x->late, x->late_count, capacity);
       x->late[x->late_count++] = (saved_late){number, at, (size_t)size};
     }
@@ -259,17 +274,21 @@ bool saved_has(saved *x, const map *all, uint64_t id) {
 
 void saved_world_task(saved *x, uint32_t number) {
   map *all = &x->w->tasks;
-  uint64_t id = saved_number(x, x->to ? ((user_task *)all->values[number])->id : 0), reopens;
-  user_task *t;
+  uint64_t id = saved_number(x, x->to ? ((user_task *)all->values[number])->id : 0);
+  uint64_t reopens = x->is_late ? saved_number(x, x->reopens) : 0;
+  bool open = reopens && reopens - 1 <= (uint64_t)x->until;
+  user_task *t = x->to ? NULL : map_get(all, id);
+  if (t && open) t->open = true;
   if (!x->to && saved_has(x, all, id)) return;
   t = world_task(x->w, id);
-  reopens = x->is_late ? saved_number(x, x->reopens) : 0;
-  if (!x->to) t->open = !x->is_late || (reopens && reopens - 1 <= (uint64_t)x->until);
+  if (x->is_late) t->open = x->to ? t->open : open;
+  else SAVED_FLAG(x, t->open);
   SAVED_NUMBER(x, t->parent);
   SAVED_TEXT(x, t->name);
   SAVED_STACK(x, t->stack);
   SAVED_NUMBER(x, t->begin);
   t->home = saved_go(x, t->home);
+  saved_origin(x, &t->from);
   t->chosen = true;
 }
 
@@ -289,6 +308,7 @@ static void counters(saved *x) {
     memcpy(&bits, &c->value, sizeof bits);
     SAVED_NUMBER(x, bits);
     memcpy(&c->value, &bits, sizeof bits);
+    saved_origin(x, &c->from);
     x->bad |= !(c->value > -1e291 && c->value < 1e291); /* see log_counter() */
   }
 }

@@ -41,7 +41,9 @@ typedef struct saved {
   int64_t until; /* loading: where the part ends */
 } saved;
 
-enum { LATE_WORLD, LATE_SUMMARY }; /* who knows a late task */
+/* Who knows a late task. LATE_NAMED: the world, too; the event that mentions it neither begins nor ends it, but a
+ * filter may ask for its name. */
+enum { LATE_WORLD, LATE_SUMMARY, LATE_NAMED, LATE_KINDS };
 
 /* Begins to save, or to load into an empty world. saved_end: false, the bytes are not what was saved, or it cannot be
  * saved. */
@@ -49,8 +51,9 @@ void saved_begin(saved *x, bytes *to, world *w, const saved_list *tasks);
 void saved_open(saved *x, world *w, const index_moment *from, unsigned who, int64_t until);
 bool saved_end(saved *x);
 
-/* Saves or loads tasks. Of all that ever were, a moment has only those that are open, and those that the trace mentions
- * again although they have ended. Of the latter, which are late, the trace tells when the moment is stored already; so
+/* Saves or loads tasks. Of all that ever were, a moment has only those that are open, those that open regions or the
+ * beginnings of other tasks belong to, and those that the trace mentions again although they have ended. Of the last,
+ * which are late, the trace tells when the moment is stored already; so
  * they are apart, for the world and for the summary. `task` saves or loads the fields of a task with a number, its id
  * first, by the record it is given, which for a late task is another. Tasks get their old order. */
 typedef void saved_task(saved *x, uint32_t number);
@@ -79,6 +82,9 @@ uint32_t saved_stack(saved *x, uint32_t id);
 goroutine *saved_go(saved *x, goroutine *g);
 thread *saved_thread(saved *x, thread *m);
 proc *saved_proc(saved *x, proc *p);
+
+/* A part of a task's or counter's record. */
+void saved_origin(saved *x, origin *from);
 
 /* The world's own fields. The references above need it first. */
 void saved_world(saved *x);

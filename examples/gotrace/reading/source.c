@@ -107,8 +107,8 @@ static void split_stretch(source *s, const op *o) {
 }
 
 static void deliver(source *s, const op *o) {
-  if (s->by_task) split_stretch(s, o);
-  s->w.chosen = !s->to->filter || filter_op(s->to->filter, &s->w, o);
+  if (s->by_task && s->recalled) split_stretch(s, o);
+  s->w.chosen = !s->to->filter || !s->recalled || filter_op(s->to->filter, &s->w, o);
   if (s->begun && (s->w.chosen || s->to->all)) s->to->take(s->to, o);
   else if (!s->begun && s->to->before) s->to->before(s->to, o);
   apply(&s->w, o);
@@ -128,7 +128,26 @@ static void pass_stretch(void *context, const stretch *part) {
   to->stretch(to, part);
 }
 
+/* The part begins: tells the filters what is open. They are not asked before. */
+static void recall(source *s) {
+  filter *const filters[] = {s->to->filter, s->to->own[0], s->to->own[1]};
+  goroutine *g;
+  size_t i;
+  if (s->recalled) return;
+  s->recalled = true;
+  for (g = s->w.live; g && s->by_task; g = g->next) /* as split_stretch() */
+    if (g->divided > g->since) g->since = g->divided;
+  if (s->to->recall) {
+    s->to->recall(s->to);
+    return;
+  }
+  for (i = 0; i < COUNT(filters); i++)
+    if (filters[i] && filters[i]->on) filter_world(filters[i], &s->w);
+  if (s->to->filter && s->to->filter->on) filter_choose(s->to->filter, &s->w);
+}
+
 static void begin(source *s) {
+  recall(s);
   s->begun = true;
   s->before = input_offset(s->in);
   s->w.context = s->to;
@@ -140,19 +159,17 @@ static void begin(source *s) {
 /* Reads the trace ahead, unless its consumer will have got all of it before it shows anything. */
 static void look_ahead(source *s) {
   filter *const filters[] = {s->to->filter, s->to->own[0], s->to->own[1]};
-  bool looks = !s->to->early && !s->foretold && (!s->to->as_go || s->from || s->until != INT64_MAX);
+  bool names = !s->to->as_go || s->from || s->until != INT64_MAX;
   size_t i;
   s->ahead.wanted = NOBODY;
   for (i = 0; i < COUNT(filters); i++) {
     if (!filters[i]) continue;
-    s->asks_all |= filters[i]->on;
-    if (!filter_looks_ahead(filters[i])) continue;
-    looks = true;
-    s->by_task |= filters[i]->any_task;
-    filter_ask(filters[i], &s->ahead);
+    names |= filter_needs_names(filters[i]);
+    if (filters[i]->any_task) filter_ask(filters[i], &s->ahead);
   }
-  if (!looks) return;
-  ahead_read(&s->ahead, s->in, s->until, s->asks_all);
+  s->ahead.met = index_has_task(&s->moment, s->ahead.wanted);
+  if ((names && !s->to->early && !s->moment.foretold) || (s->ahead.wanted != NOBODY && !s->ahead.met))
+    ahead_read(&s->ahead, s->in, s->until, s->asks_all);
   for (i = 0; i < COUNT(filters); i++)
     if (filters[i]) filter_tell(filters[i], &s->ahead);
 }
@@ -238,7 +255,7 @@ void give_part(source *s, const op *o) {
     return;
   }
   if (!s->begun && between(s->first, o->time) >= s->from) begin(s);
-  if (s->begun && !s->to->statuses && o->kind == GOTRACE_V2_GO_STATUS) {
+  if (s->begun && !s->to->statuses && o->kind == GOTRACE_V2_GO_STATUS && !o->known) {
     give_created(s, o);
     return;
   }
@@ -324,38 +341,54 @@ static bool take_facts(source *s, const uint8_t *at, const uint8_t *end) {
   return at == end;
 }
 
+static void prepare_world(source *s) {
+  s->w.history = s->to->history || (s->by_task && !s->to->as_go);
+  s->w.as_go = s->to->as_go;
+}
+
 static bool take_moment(source *s, const index_moment *of) {
   consumer *to = s->to;
   if (!take_facts(s, of->facts, of->facts + of->facts_size)) return false;
   return to->as_go ? to->load(to, of) : world_load(&s->w, of, s->until);
 }
 
-/* Begins at an index, with its world, if that serves the consumer. A filter needs to have met all before. A trace that
- * has an index has no region ends that only --lenient accepts. */
+/* Whether it matters if the trace mentions a task before the part: see filter_tell(), consumer.wanted. */
+static bool wants_task(const source *s) {
+  const filter *const filters[] = {s->to->filter, s->to->own[0], s->to->own[1]};
+  bool wants = s->to->wanted != NULL;
+  size_t i;
+  for (i = 0; i < COUNT(filters); i++) wants |= filters[i] && filters[i]->any_task && filters[i]->task != NOBODY;
+  return wants;
+}
+
+/* Begins at an index, with its world, if that serves the consumer. A trace that has an index has no region ends that
+ * only --lenient accepts. */
 static bool begin_later(source *s) {
   const consumer *to = s->to;
-  const filter *const filters[] = {to->filter, to->own[0], to->own[1]};
-  bool may = to->later;
-  index_moment moment;
-  size_t i;
-  for (i = 0; i < COUNT(filters); i++) may &= !filters[i] || !filters[i]->on;
-  if (!may) {
-    if (s->index) fail("--index goes neither with filters nor with what needs all that is before the part");
-    return false;
-  }
+  if (!to->later) return false;
   s->may_be_later = s->from > 0;
-  if (!index_begin(s->in, s->index, s->from, to->as_go ? INDEX_SUMMARY : INDEX_WORLD, &moment)) return false;
-  s->foretold = moment.foretold;
-  if (take_moment(s, &moment)) return true;
-  s->foretold = false;
+  if (!index_begin(s->in, s->index, s->from, to->as_go ? INDEX_SUMMARY : INDEX_WORLD, wants_task(s), &s->moment))
+    return false;
+  if (take_moment(s, &s->moment)) return true;
   index_refuse(s->in, s->index);
   world_free(&s->w);
   ahead_free(&s->ahead);
+  memset(&s->moment, 0, sizeof s->moment);
   memset(&s->w, 0, sizeof s->w);
   memset(&s->ahead, 0, sizeof s->ahead);
-  s->w.history = to->history;
-  s->w.as_go = to->as_go;
+  prepare_world(s);
   return false;
+}
+
+/* What filters ask for, before anything is read. */
+static void look_at_filters(source *s) {
+  const filter *const filters[] = {s->to->filter, s->to->own[0], s->to->own[1]};
+  size_t i;
+  for (i = 0; i < COUNT(filters); i++) {
+    if (!filters[i]) continue;
+    s->asks_all |= filters[i]->on;
+    s->by_task |= filters[i]->any_task;
+  }
 }
 
 /* Names the goroutines of an index whose functions are told later. */
@@ -375,9 +408,10 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   s->from = moment_resolve(from, in);
   s->until = moment_resolve(until, in);
   if (s->from > s->until) fail("--to is before --from");
-  s->w.history = to->history;
-  s->w.as_go = to->as_go;
+  look_at_filters(s);
+  prepare_world(s);
   later = begin_later(s);
+  to->met = to->wanted && index_has_task(&s->moment, *to->wanted);
   if (!later) ahead_names(&s->ahead, in);
   to->recorded = s->ahead.recorded;
   if (s->ahead.called.count) s->w.called = &s->ahead.called;
@@ -437,6 +471,7 @@ gotrace_result source_read(source *s, watch_fn *watch, void *context) {
     s->events += !(e->implied && e->v1_kind);
     since = between(s->first, e->time);
     s->events_of_part += !e->implied && since >= s->from && since <= s->until;
+    if (since >= s->from) recall(s);
     if (watch) watch(context, e);
     take_event(s, e);
     if (!s->over) continue;

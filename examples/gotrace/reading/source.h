@@ -28,13 +28,18 @@ typedef struct consumer {
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
   bool all;       /* they get everything; world.chosen and stretch.chosen tell what the filter selects */
   bool history;   /* needs the world's `history` */
-  filter *own[2]; /* filters that the consumer applies itself; NULL: none. They are told what is ahead */
+  filter *own[2]; /* filters that the consumer applies itself, in the part; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
   bool later;     /* reading may begin at an index: what is before the part is needed only for the world, and `load` */
   /* With `as_go`: makes the world and what the consumer knows from what an index has for it; false: it does not fit. */
   bool (*load)(struct consumer *, const index_moment *);
-  bool early; /* needs nothing that the trace tells too late */
-  bool told;  /* wants OP_STATUS_TOLD; the source clears it if the input has no such statuses */
+  bool early;             /* needs nothing that the trace tells too late */
+  const uint64_t *wanted; /* the consumer wants to know whether a task has this id; NULL: it does not */
+  bool met;               /* set by the source: one has, before the operations that it gives */
+  bool told;              /* wants statuses that are `known`; the source clears it if the input has no such statuses */
+  /* Called where the selected part begins: tells the filters in `own` what is open, by filter_region() and the like.
+   * NULL: the source tells all filters, from the world. */
+  void (*recall)(struct consumer *);
   /* Receives the operations before the selected part; NULL: not wanted. */
   void (*before)(struct consumer *, const op *);
   /* Produce exactly the operations that Go 1.27's reader makes of the trace, one for each of its events, with its times
@@ -75,8 +80,9 @@ typedef struct source {
   int format;                 /* of the input */
   const char *index;          /* the index's path; NULL: as in index.h. Set by the caller */
   int64_t from, until;        /* the selected part: nanoseconds since the first event */
-  bool foretold;              /* need not be read ahead: see index_moment */
+  index_moment moment;        /* at which reading begins; all zero: none */
   bool named_late;            /* an event of a known goroutine has told its function; cleared by whoever needs it */
+  bool recalled;              /* the filters know what is open where the part begins */
   bool may_be_later;          /* an index would have served, or has */
   uint64_t before;            /* offset at which the part begins */
   int64_t first, end;         /* times of the trace's first event and of the last one read */

@@ -89,11 +89,11 @@ static void proc_status(proc *p, uint8_t status, thread *m) {
   if (m) m->p = p;
 }
 
-gotrace_change_spec change_specs[OP_COUNT];
+gotrace_change_spec change_specs[2 * OF_V1];
 
 void load_change_specs(void) {
   int kind;
-  for (kind = 0; kind < OP_FIRST; kind++) {
+  for (kind = 0; kind < (int)OF_V1; kind++) {
     const gotrace_change_spec *row = gotrace_find_change_spec(kind);
     gotrace_change_spec *to = &change_specs[kind];
     if (!row) continue;
@@ -148,6 +148,7 @@ static RARE void apply_new(world *w, const op *o) {
     g->made_at = told ? 0 : o->stack;
     g->maker = maker ? maker->id : NOBODY;
     g->made = o->time;
+    g->inherits = w->history && !told && maker && task_of_go(maker, &g->inherited);
   }
   go_new(w, o->id, told && w->as_go ? w->sync : o->time, status, executes(status) ? o->m : NULL, o->new_stack);
   if (told) g->stack = o->stack;
@@ -157,6 +158,7 @@ static RARE void apply_new(world *w, const op *o) {
 static void apply_go(world *w, const op *o) {
   uint8_t status = status_of_kind(o->kind);
   goroutine *g;
+  if (o->known) return;
   if (status == GO_RUNNING) w->last_running = o->m;
   if (!names_go(o->kind)) {
     if (o->m && (g = o->m->g)) apply_own(w, g, o, status);
@@ -202,13 +204,20 @@ static void apply_user(world *w, const op *o, unsigned change) {
   switch (change) {
   case GOTRACE_CHANGE_REGION_BEGIN:
     if (!g) return;
+    g->divided = o->time;
     if (!g->regions) g->regions = keep(sizeof *g->regions);
     GROW(g->regions->open, g->regions->count, g->regions->capacity);
     of = &g->regions->open[g->regions->count++];
-    *of = (user_region){o->name, o->stack, o->id, o->time, g->regions->count > 1 ? of[-1].line + 1 : 0, w->chosen};
+    *of = (user_region){.name = o->name, .stack = o->stack, .task = o->id, .begin = o->time, .chosen = w->chosen};
+    of->line = g->regions->count > 1 ? of[-1].line + 1 : 0;
+    of->m = o->m;
+    of->p = o->m->p;
+    of->in_file = o->in_file;
     break;
   case GOTRACE_CHANGE_REGION_END:
     of = ending_region(o);
+    if (g) g->divided = o->time;
+    if (!of && g && !o->a[0]) g->inherits = false; /* the region of its creator */
     if (!of) break;
     memmove(of, of + 1, (size_t)o->a[0] * sizeof *of);
     g->regions->count--;
@@ -223,10 +232,12 @@ static void apply_user(world *w, const op *o, unsigned change) {
     t->begin = o->time;
     t->open = true;
     t->chosen = w->chosen;
+    t->from = origin_of(o);
     break;
   case GOTRACE_CHANGE_LOG:
     if (!w->chosen || !(counter = told_counter(w, o, &value))) break;
     counter->value = value;
+    counter->from = origin_of(o);
     break;
   default: /* TASK_END */
     if (!o->ends_again && (t = map_get(&w->tasks, o->id))) t->open = false;
@@ -285,6 +296,43 @@ user_counter *told_counter(world *w, const op *o, double *value) {
   counter = map_keep(&w->counters, name, sizeof *counter, &made);
   if (made) counter->name = name, counter->number = (uint32_t)w->counters.count - 1;
   return counter;
+}
+
+bool task_of_go(const goroutine *g, uint64_t *task) {
+  const user_regions *of = g->regions;
+  bool open = of && of->count;
+  if (open) *task = of->open[of->count - 1].task;
+  else if (g->inherits) *task = g->inherited;
+  return open || g->inherits;
+}
+
+origin origin_of(const op *o) {
+  const goroutine *g = o->m ? o->m->g : NULL;
+  origin at = {.m = o->m, .g = NOBODY, .task = o->id, .in_file = o->in_file};
+  if (o->m) at.p = o->m->p;
+  if (!g) return at;
+  at.g = g->id;
+  at.function = name_of(g);
+  at.inside = task_of_go(g, &at.within);
+  return at;
+}
+
+uint32_t origin_name(world *w, const origin *from) {
+  const goroutine *g = from->function || from->g == NOBODY ? NULL : world_go(w, from->g);
+  return g ? name_of(g) : from->function;
+}
+
+void world_keep_counters(world *w, bool (*kept)(void *context, const user_counter *), void *context) {
+  map all = w->counters;
+  size_t i;
+  memset(&w->counters, 0, sizeof w->counters);
+  for (i = 0; i < all.count; i++) {
+    user_counter *c = all.values[i];
+    if (!kept(context, c)) continue;
+    c->number = (uint32_t)w->counters.count;
+    map_put(&w->counters, c->name, c);
+  }
+  map_free(&all);
 }
 
 user_region *ending_region(const op *o) {
@@ -356,9 +404,9 @@ static RARE void apply_rest(world *w, const op *o) {
     GROW(w->experiments, w->experiment_count, w->experiment_capacity);
     w->experiments[w->experiment_count++] = (experiment){o->a[0], o->a[1], o->value};
     break;
-  case OP_GC_SCAN_BEGIN:
-  case OP_GC_SCAN_END:
-    if ((p = world_proc(w, o->id, false))) p->scan = o->kind == OP_GC_SCAN_BEGIN;
+  case SCAN_START:
+  case SCAN_DONE:
+    if ((p = world_proc(w, o->id, false))) p->scan = o->kind == SCAN_START;
     break;
   default: break;
   }

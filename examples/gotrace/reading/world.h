@@ -11,6 +11,7 @@
 #ifndef WORLD_H
 #define WORLD_H
 
+#include "input.h"
 #include "pool.h"
 
 enum { GO_NONE, GO_RUNNABLE, GO_RUNNING, GO_SYSCALL, GO_WAITING };         /* numbered as in GoStatus */
@@ -44,6 +45,9 @@ typedef struct goroutine {
   uint64_t maker;   /* the goroutine that did; NOBODY: none */
   int64_t made;
   struct user_regions *regions; /* see world.history; NULL: none yet */
+  uint64_t inherited;           /* with world.history: the task of its creator's innermost region */
+  bool inherits;                /* there is one */
+  int64_t divided;              /* with world.history: when one of its regions last began or ended */
 } goroutine;
 
 struct proc {
@@ -65,12 +69,26 @@ struct thread {
 };
 
 /* Regions and tasks of the program: see world.history. */
+typedef struct origin { /* where a task began or a counter got its value, for a filter: see filter_origin() */
+  thread *m;            /* NULL: unknown */
+  proc *p;              /* NULL: none */
+  uint64_t g;           /* NOBODY: none */
+  uint64_t task;        /* which it concerns */
+  uint64_t within;      /* the task of the goroutine's innermost region, if `inside` */
+  unsigned in_file;     /* as in op; an index does not keep it, since traces of v1 have none */
+  uint32_t function;    /* text: the goroutine's name, as far as it was known */
+  bool inside;
+} origin;
+
 typedef struct user_region { /* an open one */
   uint32_t name, stack;
   uint64_t task;
   int64_t begin;
-  uint32_t line; /* its row in a picture: no other open region has it */
-  bool chosen;   /* the filter selected its start */
+  uint32_t line;    /* its row in a picture: no other open region has it */
+  thread *m;        /* where it began; NULL: unknown */
+  proc *p;          /* the same; NULL: none */
+  unsigned in_file; /* as in origin */
+  bool chosen;      /* the filter selects its start */
 } user_region;
 
 typedef struct user_regions { /* of a goroutine, innermost last */
@@ -84,12 +102,14 @@ typedef struct user_task {
   uint32_t number;
   int64_t begin;
   goroutine *home;   /* began it, even if it had begun before; NULL: none, or it has ended */
-  bool open, chosen; /* `chosen`: the filter selected its start */
+  bool open, chosen; /* `chosen`: the filter selects its start */
+  origin from;
 } user_task;
 
 typedef struct user_counter {
   uint32_t name, number;
-  double value; /* the last one that the filter selected */
+  double value; /* the last one; in the part, that the filter selects */
+  origin from;
 } user_counter;
 
 typedef struct experiment { /* a batch of an experiment */
@@ -157,18 +177,14 @@ typedef struct stretch {
   bool chosen;    /* the consumer's filter selects it; true without a filter */
 } stretch;
 
-/* Operations without an event in v2. */
+/* The only such operations: in Go 1.5 to 1.9 a proc, `id`, which may be idle, scans; NOBODY: it is not known which. */
 enum {
-  OP_FIRST = 0x100,
-  OP_STATUS_TOLD =
-      OP_FIRST,     /* the input tells the status of a goroutine that has been in a system call from the start */
-  OP_GC_SCAN_BEGIN, /* Go 1.5 to 1.9; `id`: the proc, which may be idle; NOBODY: none */
-  OP_GC_SCAN_END,
-  OP_COUNT
+  SCAN_START = OF_V1 + GOTRACE_V1_GC_SCAN_START,
+  SCAN_DONE = OF_V1 + GOTRACE_V1_GC_SCAN_DONE,
 };
 
 typedef struct op {
-  unsigned kind;     /* GOTRACE_V2_... or OP_... */
+  unsigned kind;     /* GOTRACE_V2_..., SCAN_START, SCAN_DONE */
   unsigned in_file;  /* what it is made of, if the file calls it otherwise: see kind_of_file() */
   unsigned switches; /* GoSwitch or GoSwitchDestroy: the unblock is the first part of one; otherwise 0 */
   int64_t time;
@@ -182,13 +198,14 @@ typedef struct op {
   uint32_t value;     /* message */
   bool outside;       /* a timer or the network unblocks, whatever thread that is on; v2 does not tell */
   bool inferred;      /* no event tells it, but it must have happened */
+  bool known;         /* a status of a goroutine that has been in a system call from the start: nothing changes */
   bool ends_again;    /* the end of a task that ends again later: only the last end counts */
 } op;
 
 /* What events and operations of a kind change: the rows of gotrace_find_change_spec, with GO_... or PROC_... as `to`.
  * `kind` 0: nothing that a row can tell, as of a whole coroutine switch, which changes two goroutines.
  * load_change_specs: call it once, before a trace is read. */
-extern gotrace_change_spec change_specs[OP_COUNT];
+extern gotrace_change_spec change_specs[2 * OF_V1];
 void load_change_specs(void);
 
 static inline bool names(unsigned kind, unsigned object) {
@@ -230,6 +247,18 @@ user_task *world_task(world *w, uint64_t id);
 /* The record of the program's counter whose value an operation tells, which is not yet applied; NULL: it tells none.
  * Needs `history`. */
 user_counter *told_counter(world *w, const op *o, double *value);
+
+/* Where an operation happens, before it is applied. `inside` and `within` need `history`. */
+origin origin_of(const op *o);
+
+/* The name of the goroutine of an origin, which may have become known since; 0: unknown. */
+uint32_t origin_name(world *w, const origin *from);
+
+/* The task that a goroutine belongs to: that of its innermost region, or that it inherited. False: none. */
+bool task_of_go(const goroutine *g, uint64_t *task);
+
+/* Removes the counters whose values are not `kept`. */
+void world_keep_counters(world *w, bool (*kept)(void *context, const user_counter *), void *context);
 
 /* The region that ends with an operation that is not yet applied; NULL: it began before the trace. */
 user_region *ending_region(const op *o);

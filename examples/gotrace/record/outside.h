@@ -16,10 +16,12 @@
 #define OUTSIDE_H
 
 #include "recorder.h"
+#include "walk.h"
 
 #ifdef GOTRACE__BOX
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -42,6 +44,18 @@ typedef struct copied_table {
   gotrace__table *to;
   gotrace__entry *last; /* in the box */
 } copied_table;
+
+/* A CPU sample that is not in the trace yet. */
+typedef struct sample {
+  uint64_t tick;
+  uint32_t thread, count;
+  uint64_t pcs[GOTRACE__SAMPLE_FRAMES];
+} sample;
+
+typedef struct module_image {
+  const gotrace__module_record *record;
+  code_image *image; /* NULL: it has none */
+} module_image;
 
 struct recorder {
   gotrace__box *box;
@@ -68,6 +82,14 @@ struct recorder {
   size_t complete;    /* of them */
   int system_error;
   gotrace_result result; /* why no more is read, or GOTRACE_OK */
+  /* CPU samples: */
+  perf_events *events; /* NULL: there are none */
+  walker *walker;
+  module_image *images;
+  size_t image_count, image_capacity, image_room;
+  sample *samples; /* by time; those before sample_at are in the trace */
+  size_t sample_at, sample_count, sample_capacity;
+  gotrace__clocks before, now; /* the last two times that all was read */
 };
 
 /* ---------------------------------------------------------------------------------------------------- the box ---- */
@@ -171,6 +193,7 @@ static void know_module(recorder *r, const gotrace__loaded *at) {
   record->at = *at;
   record->next = gotrace__modules.records;
   gotrace__modules.records = record;
+  walker_forget(r->walker);
 }
 
 static void copy_tables(recorder *r) {
@@ -197,20 +220,28 @@ static void copy_tables(recorder *r) {
 
 /* ------------------------------------------------------------------------------------------------------- names ---- */
 
-/* Reads the symbols of a module when the first of its addresses is named. The path is what the process says, so as root
- * only a file of root's is read. */
+/* A module's file; -1: none. The path is what the process says, so as root only a file of root's is read. */
+static int open_file_of(const gotrace__module_record *record) {
+  const char *path = record->at.path;
+  struct stat status;
+  int file = *path && *path != '[' ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+  if (file < 0) return -1;
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && (geteuid() != 0 || status.st_uid == 0)) return file;
+  close(file);
+  return -1;
+}
+
+/* Reads the symbols of a module when the first of its addresses is named. */
 static void open_module(gotrace__module_record *record) {
   char path[64];
-  struct stat status;
   int file;
   if (record->noted) return;
   record->noted = true;
   snprintf(record->path, sizeof record->path, "%s", *record->at.path ? record->at.path : "[vdso]");
-  file = record->path[0] != '[' ? open(record->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+  file = open_file_of(record);
   if (file < 0) return;
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && (geteuid() != 0 || status.st_uid == 0))
-    gotrace__module_load(record, path);
+  gotrace__module_load(record, path);
   close(file);
 }
 
@@ -335,7 +366,7 @@ static void forget_ended(recorder *r) {
   r->ended_count = kept;
 }
 
-/* Copies all that has been published. The clocks have been read before: see gotrace__transcribe_round. */
+/* Copies all that the process has published. */
 static uint64_t copy_all(recorder *r) {
   uint64_t copied = 0;
   size_t most = r->size / sizeof(gotrace__thread), count = 0;
@@ -352,7 +383,122 @@ static uint64_t copy_all(recorder *r) {
   return copied;
 }
 
+/* ------------------------------------------------------------------------------------------------- CPU samples ---- */
+
+#define IMAGE_BYTES ((size_t)512 << 20) /* of all modules */
+
+static bool is_module(const gotrace__module_record *record, const gotrace__elf_file *elf) {
+  gotrace__elf_head head;
+  gotrace__elf_identity identity;
+  return gotrace__elf_header(elf, &head) && gotrace__elf_identify(elf, &head, &identity) &&
+         gotrace__elf_same(&identity, &record->at.identity);
+}
+
+static code_image *read_image_of(recorder *r, const gotrace__module_record *record) {
+  gotrace__elf_file elf;
+  code_image *result = NULL;
+  memset(&elf, 0, sizeof elf);
+  elf.file.number = open_file_of(record);
+  if (elf.file.number >= 0) {
+    if (is_module(record, &elf)) result = code_image_read(elf.file.number, &r->image_room);
+    close(elf.file.number);
+    return result;
+  }
+  elf.data = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+  elf.size = 4096; /* at least: its headers and notes are there */
+  return elf.data && is_module(record, &elf) ? code_image_of_vdso() : NULL;
+}
+
+static const code_image *find_image(void *recorder_of, uintptr_t pc, uintptr_t *base) {
+  recorder *r = (recorder *)recorder_of;
+  const gotrace__module_record *record = gotrace__unloaded_module(pc);
+  size_t i;
+  if (!record) return NULL;
+  *base = record->at.base;
+  for (i = 0; i < r->image_count; i++)
+    if (r->images[i].record == record) return r->images[i].image;
+  GROW(r->images, r->image_count, r->image_capacity);
+  r->images[i] = (module_image){record, read_image_of(r, record)};
+  return r->images[r->image_count++].image;
+}
+
+/* The tick at a time between the last two readings of the clocks, or a little later. */
+static uint64_t tick_at(const recorder *r, uint64_t nanoseconds) {
+  uint64_t ticks = r->now.tick - r->before.tick, all = r->now.nanoseconds - r->before.nanoseconds;
+  int64_t since = (int64_t)(nanoseconds - r->before.nanoseconds);
+  if (!all || (int64_t)ticks < 0) return r->now.tick;
+  return r->before.tick + (uint64_t)(int64_t)((double)since * ((double)ticks / (double)all));
+}
+
+static void add_sample(void *recorder_of, const perf_sample *from) {
+  recorder *r = (recorder *)recorder_of;
+  sample *s;
+  GROW(r->samples, r->sample_count, r->sample_capacity);
+  s = &r->samples[r->sample_count++];
+  s->tick = tick_at(r, from->nanoseconds);
+  s->thread = from->thread;
+  s->count = (uint32_t)walker_walk(r->walker, from->frame, from->stack, from->stack_size, s->pcs, COUNT(s->pcs));
+}
+
+static int compare_samples(const void *a, const void *b) {
+  uint64_t at = ((const sample *)a)->tick, other = ((const sample *)b)->tick;
+  return at < other ? -1 : at > other;
+}
+
+/* After the modules are known. Before the process tells them, and after it has executed another program, the addresses
+ * would mean nothing. */
+static void read_samples(recorder *r) {
+  size_t left = r->sample_count - r->sample_at;
+  if (!r->events) return;
+  memmove(r->samples, r->samples + r->sample_at, left * sizeof *r->samples);
+  r->sample_at = 0;
+  r->sample_count = left;
+  perf_read(r->events, r->base && recorder_said(r) != TRACE_EXECUTES ? add_sample : NULL, r);
+  r->t->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += perf_take_lost(r->events);
+  qsort(r->samples, r->sample_count, sizeof *r->samples, compare_samples);
+}
+
+/* The sample is of what its thread runs in the model, in which all earlier records have been applied. */
+static void write_sample(gotrace__transcriber *t, const sample *s) {
+  const gotrace__source *source = *gotrace__same_id(t, s->thread);
+  gotrace__model_go *g;
+  uint64_t tick = s->tick;
+  while (source && (source->id != s->thread || source->gone)) source = source->same;
+  if (source && tick <= source->tick && source->tick - tick < GOTRACE__FAR) tick = source->tick + 1;
+  g = source ? source->go : NULL;
+  gotrace__write_sample(t, tick, s->thread, source && source->proc ? (int64_t)source->proc->id : -1, g, g ? g->id : 0,
+                        s->pcs, s->count);
+}
+
+static uint64_t next_sample(void *recorder_of, gotrace__transcriber *t, bool write) {
+  recorder *r = (recorder *)recorder_of;
+  if (write) write_sample(t, &r->samples[r->sample_at++]);
+  return r->sample_at < r->sample_count ? r->samples[r->sample_at].tick : UINT64_MAX;
+}
+
+void recorder_sample(recorder *r, perf_events *events) { r->events = events; }
+
+static void free_samples(recorder *r) {
+  size_t i;
+  for (i = 0; i < r->image_count; i++) code_image_free(r->images[i].image);
+  free(r->images);
+  free(r->samples);
+  walker_free(r->walker);
+  if (r->events) perf_end(r->events);
+}
+
 /* ------------------------------------------------------------------------------------------------------- trace ---- */
+
+/* Reads all that has been published, and the clocks before: see gotrace__transcribe_round. */
+static uint64_t read_all(recorder *r, gotrace__clocks *clocks) {
+  uint64_t copied;
+  r->before = r->now;
+  gotrace__read_clocks(&r->now);
+  *clocks = r->now;
+  copied = copy_all(r);
+  read_samples(r);
+  return copied;
+}
 
 static bool collect(void *recorder_of, const void *data, size_t size) {
   recorder *r = (recorder *)recorder_of;
@@ -401,12 +547,16 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   options.name = name_place;
   options.chunk_done = free_copy;
   options.before_end = gotrace__write_modules;
+  options.sample = next_sample;
   options.context = r;
   options.budget = &r->budget;
   options.beyond_limit = true;
   options.size_limit = set->size_limit;
   gotrace__read_clocks(&clocks);
   r->last_cut = clocks.nanoseconds;
+  r->now = clocks;
+  r->walker = walker_new(find_image, r);
+  r->image_room = IMAGE_BYTES;
   if (!gotrace__transcribe_begin(r->t, &options, &clocks)) fail("out of memory");
   return r;
 }
@@ -442,8 +592,7 @@ static bool read_box(recorder *r, int to, bool cut) {
   r->wanted = gotrace__load_acquire(&r->box->wanted);
   gotrace__add_relaxed(&r->box->beats, 1);
   if (wanted) gotrace__pass_skew();
-  gotrace__read_clocks(&clocks);
-  copied = copy_all(r);
+  copied = read_all(r, &clocks);
   do {
     more = gotrace__transcribe_round(t, &clocks, false);
     if (!gotrace__transcribe_is_full(t) && clocks.nanoseconds - r->last_cut < r->cut_every &&
@@ -503,8 +652,7 @@ void recorder_finish(recorder *r, int to, struct trace_end *end) {
   gotrace_result said = (gotrace_result)gotrace__load_relaxed(&box->result);
   size_t i;
   gotrace__pass_skew();
-  gotrace__read_clocks(&clocks);
-  copy_all(r);
+  read_all(r, &clocks);
   if (gotrace__transcribe_finish(t, &clocks) != GOTRACE_OK) stop_reading(r, t->error);
   if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
   r->complete = r->written.size;
@@ -531,6 +679,7 @@ void recorder_finish(recorder *r, int to, struct trace_end *end) {
   free(r->written.data);
   free(r->streams);
   free(r->ended);
+  free_samples(r);
   free(r);
 }
 #endif

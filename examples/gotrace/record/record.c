@@ -239,6 +239,7 @@ static struct {
   recorder *recorder; /* NULL: there is none, or it has ended */
   int output;         /* -1: not known yet */
   uint32_t index;     /* of the trace in the list; that of the first program is the first */
+  uint32_t hertz;     /* of CPU samples */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
@@ -260,9 +261,26 @@ static bool begin_outside(struct kept_file *box, size_t size) {
 
 static void make_box(const settings *set) {
   shared.box.descriptor = -1;
+  outside.hertz = set->sample;
+  if (set->sample && !set->outside) usage("--sample needs --outside");
   if (set->outside && set->flight) usage("--outside does not go with --flight");
   /* If little memory is left, or files must be small, the programs write their traces themselves. */
   if (set->outside) begin_outside(&shared.box, BOX_BYTES);
+}
+
+/* Samples the child, which waits until then. */
+static void begin_samples(void) {
+  perf_events *events;
+  if (!outside.hertz) return;
+  if (!outside.recorder) {
+    report("no CPU samples: no memory to share with the program");
+    return;
+  }
+  events = perf_begin(child, outside.hertz);
+  if (events) recorder_sample(outside.recorder, events);
+  else
+    report("no CPU samples: %s; see /proc/sys/kernel/perf_event_%s", strerror(errno),
+           errno == EINVAL ? "max_sample_rate" : "paranoid");
 }
 
 /* Opens the trace in the folder; -1: it is not there. */
@@ -546,9 +564,9 @@ static bool write_settings(int file) {
 
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
-  int status, pipe_ends[2], error = 0, settings_file = memory_file();
+  int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
   pid_t server;
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
   child = fork();
@@ -556,6 +574,8 @@ static int run(const char *path, char **words, const char *library) {
   if (child == 0) {
     add_to_environment(library, settings_file);
     sigprocmask(SIG_SETMASK, &old, NULL);
+    close(ready[1]);
+    while (read(ready[0], &error, 1) < 0 && errno == EINTR) continue; /* to the end: until the parent closes it */
     if (write_settings(settings_file)) execv(path, words);
     error = errno;
     if (write(pipe_ends[1], &error, sizeof error) < 0) error = 0;
@@ -563,6 +583,9 @@ static int run(const char *path, char **words, const char *library) {
   }
   prepare_signals();
   if (outside.recorder) control_begin(child);
+  begin_samples();
+  close(ready[0]);
+  close(ready[1]);
   sigprocmask(SIG_SETMASK, &old, NULL);
   close(pipe_ends[1]);
   while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;

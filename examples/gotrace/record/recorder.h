@@ -5,6 +5,7 @@
 
 #include "../base/tool.h"
 #include "board.h"
+#include "perf.h"
 
 typedef struct recorder recorder;
 
@@ -13,6 +14,9 @@ int recorder_make_box(size_t size);
 
 /* Begins the trace, before the process runs. The file stays the caller's. NULL: see errno. */
 recorder *recorder_begin(int box, const struct record_settings *set);
+
+/* Adds CPU samples to the trace. The recorder ends the events. */
+void recorder_sample(recorder *r, perf_events *events);
 
 /* Whether a process captures into the box. */
 bool recorder_is_used(const recorder *r);

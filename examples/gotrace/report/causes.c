@@ -144,6 +144,15 @@ static void add_to_task(causes *c, tally *t, unsigned does, int64_t begin, int64
   t->last = end;
 }
 
+/* A goroutine has ended, or the trace. */
+static void add_samples(causes *c, const goroutine *g) {
+  uint64_t *samples = SIDE(uint64_t, &c->samples, g->number), *sum;
+  if (!*samples) return;
+  sum = map_keep(&c->sampled, (uint64_t)name_of(g) + 1, sizeof *sum, NULL);
+  *sum += *samples;
+  *samples = 0;
+}
+
 static void take_stretch(consumer *to, const stretch *part) {
   causes *c = (causes *)to;
   goroutine *by = waker_of(part);
@@ -166,6 +175,7 @@ static void take_stretch(consumer *to, const stretch *part) {
     kind_of_go *kind = sum_of(&c->gos, name_of(part->g), 0, 0, sizeof *kind, &made);
     if (made) kind->name = name_of(part->g);
     kind->ended++;
+    add_samples(c, part->g);
   }
 }
 
@@ -293,7 +303,7 @@ static void take_crash(causes *c, const goroutine *g, const op *o) {
 
 static void take_op(consumer *to, const op *o) {
   causes *c = (causes *)to;
-  goroutine *g = o->m ? o->m->g : NULL;
+  goroutine *g = o->m ? o->m->g : NULL, *of;
   take_idle(c, o->time);
   note_procs(c, o);
   if (appears(o->kind) && names_go(o->kind)) {
@@ -302,6 +312,10 @@ static void take_op(consumer *to, const op *o) {
   }
   switch (o->kind) {
   case GOTRACE_V2_GO_START: note_use(c, o); break;
+  case GOTRACE_V2_CPU_SAMPLE:
+    of = o->a[2] && to->w->chosen ? world_go(to->w, o->a[2]) : NULL;
+    if (of) ++*SIDE(uint64_t, &c->samples, of->number);
+    break;
   case GOTRACE_V2_STW_BEGIN:
     if (g && !g->stw) *SIDE(uint32_t, &c->stop_stacks, g->number) = o->stack;
     break;
@@ -363,7 +377,7 @@ static void end_causes(consumer *to, int64_t time) {
   goroutine *g;
   c->end = time;
   take_idle(c, time);
-  for (g = to->w->live; g; g = g->next) add_stuck(c, g, time);
+  for (g = to->w->live; g; g = g->next) add_stuck(c, g, time), add_samples(c, g);
 }
 
 /* ------------------------------------------------------------------------------------------------------ result ---- */
@@ -430,6 +444,11 @@ int64_t stopped_time(const causes *c, uint32_t name) {
   return sum ? *sum : 0;
 }
 
+uint64_t samples_of(const causes *c, uint32_t name) {
+  const uint64_t *sum = map_get(&c->sampled, (uint64_t)name + 1);
+  return sum ? *sum : 0;
+}
+
 const char *did_text(causes *c, const activity *did, char text[DID_TEXT]) {
   int64_t time, whole = whole_of(did);
   unsigned most = most_of(did, &time);
@@ -468,6 +487,7 @@ void causes_free(causes *c) {
   map_free(&c->stuck);
   map_free(&c->tasks);
   map_free(&c->stopped);
+  map_free(&c->sampled);
   filter_close(&c->selection);
   source_free(&c->s);
 }

@@ -86,8 +86,10 @@ typedef struct causes {
   waits waits;
   holders holders;
   map wait_sums, holder_sums, stops, gos, stuck, task_kinds;
-  map tasks;   /* struct open_task, by id; NULL: it has ended */
-  map stopped; /* int64_t by 1 + name: running time of goroutines while the world was stopped */
+  map tasks;          /* struct open_task, by id; NULL: it has ended */
+  map stopped;        /* int64_t by 1 + name: running time of goroutines while the world was stopped */
+  map sampled;        /* uint64_t by 1 + name: CPU samples of goroutines */
+  side_array samples; /* the same by goroutine, until it ends and its name is known */
   /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack). */
   side_array lives, open, stop_stacks;
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
@@ -125,6 +127,9 @@ stop_sum **sorted_stops(const causes *c);
 
 /* How long goroutines with a name ran while the world was stopped. */
 int64_t stopped_time(const causes *c, uint32_t name);
+
+/* How many CPU samples goroutines with a name have. */
+uint64_t samples_of(const causes *c, uint32_t name);
 
 /* How many goroutines that began with a function have ended. */
 uint64_t ended_of(const causes *c, uint32_t name);

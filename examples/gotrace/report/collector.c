@@ -136,8 +136,8 @@ static void take_utilization(collector *gc, world *w, const op *o, int64_t from)
   case GOTRACE_V2_PROCS_CHANGE: set_procs(gc, w, o->id); break;
   case GOTRACE_V2_STW_BEGIN: gc->stopped += is_collectors(o->name); break;
   case GOTRACE_V2_STW_END: gc->stopped -= own && is_collectors(collector_of(gc, own)->stw_reason); break;
-  case OP_GC_SCAN_BEGIN: gc->stopped++; break; /* up to Go 1.9, marking ends with this while the world is stopped */
-  case OP_GC_SCAN_END: gc->stopped -= gc->stopped > 0; break;
+  case SCAN_START: gc->stopped++; break; /* up to Go 1.9, marking ends with this while the world is stopped */
+  case SCAN_DONE: gc->stopped -= gc->stopped > 0; break;
   case GOTRACE_V2_GC_MARK_ASSIST_BEGIN: set_work(gc, own, COLLECTOR_ASSIST, true); break;
   case GOTRACE_V2_GC_MARK_ASSIST_END: set_work(gc, own, COLLECTOR_ASSIST, false); break;
   case GOTRACE_V2_GC_MARK_ASSIST_ACTIVE:
@@ -211,7 +211,7 @@ static bool begins_something(unsigned kind) {
   case GOTRACE_CHANGE_RANGE_ACTIVE:
   case GOTRACE_CHANGE_RANGE_END: return change_specs[kind].object != GOTRACE_OBJECT_PROC; /* not a sweep */
   case GOTRACE_CHANGE_LABEL: return true;
-  default: return kind == GOTRACE_V2_PROCS_CHANGE || kind == OP_GC_SCAN_BEGIN || kind == OP_GC_SCAN_END;
+  default: return kind == GOTRACE_V2_PROCS_CHANGE || kind == SCAN_START || kind == SCAN_DONE;
   }
 }
 

@@ -5,8 +5,8 @@
  * gotrace.h) has its name in the file too, in JSON. */
 
 #include "../command/commands.h"
-#include "../reading/filter.h"
 #include "../reading/index.h"
+#include "../reading/source.h"
 
 /* The arguments of a kind of event, parsed only once. */
 typedef enum dump_type { IS_NUMBER, IS_STRING, IS_STACK, IS_SIGNED, IS_PROC_STATUS, IS_GO_STATUS } dump_type;
@@ -177,6 +177,71 @@ static void dump_object(dumper *d, const gotrace_event *e) {
   put_string(out, "}\n");
 }
 
+static void dump_event(dumper *d, const gotrace_event *e) {
+  if (d->json) dump_object(d, e);
+  else dump_line(d, e);
+  output_check(&d->out);
+}
+
+static void dump_open(dumper *d, const settings *set) {
+  memset(d, 0, sizeof *d);
+  d->wire = set->wire;
+  d->json = set->json;
+  output_direct(&d->out);
+}
+
+/* Tells why the output is not all, or is none; returns the status of the command. */
+static int dump_close(dumper *d, gotrace_result result, const input *in, const char *unknown) {
+  output_close(&d->out);
+  if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(in));
+  else if (unknown) report("%s", unknown);
+  return result != GOTRACE_END_OF_TRACE || unknown;
+}
+
+/* ------------------------------------------------------------------------------------------- a filtered part ---- */
+
+/* What a filter selects in a part depends on what is open when that begins, which a source knows. */
+typedef struct part_dumper {
+  consumer c;
+  dumper d;
+  trace_part of;
+} part_dumper;
+
+static void nothing(consumer *c, int64_t time) { (void)c, (void)time; }
+static void take_nothing(consumer *c, const op *o) { (void)c, (void)o; }
+
+static void dump_watched(void *context, const gotrace_event *e) {
+  part_dumper *p = context;
+  const source *s = &p->of.s;
+  int64_t since = between(s->first, e->time);
+  if (since < s->from || since > s->until) return;
+  p->d.decoder = s->in->decoder;
+  p->d.format = (gotrace_format)s->format;
+  p->d.first = s->first;
+  if (filter_event(&p->of.selection, s->in->decoder, e, s->changed ? &s->change : NULL)) dump_event(&p->d, e);
+}
+
+static int dump_part(const char *path, const settings *set) {
+  static part_dumper p;
+  gotrace_result result;
+  const char *unknown;
+  int status;
+  if (!part_open(&p.of, path, set)) return 1;
+  p.c.begin = p.c.end = nothing;
+  p.c.take = take_nothing;
+  p.c.statuses = p.c.switches = p.c.history = p.c.later = true;
+  p.c.own[0] = &p.of.selection;
+  dump_open(&p.d, set);
+  result = source_run(&p.of.s, &p.of.in, &p.c, set->from, set->until, dump_watched, &p);
+  unknown = source_nothing(&p.of.s);
+  if (!unknown) unknown = filter_unknown(&p.of.selection, &p.of.s.w);
+  status = dump_close(&p.d, result, &p.of.in, unknown);
+  part_close(&p.of);
+  return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- command ---- */
+
 int command_dump(const char *path, const settings *set) {
   static dumper d;
   filter selection;
@@ -190,26 +255,29 @@ int command_dump(const char *path, const settings *set) {
   gotrace_result result;
   bool first = true, changed;
   uint64_t before = 0; /* where the part begins: an offset */
+  int status;
   filter_open(&selection, set);
   if (set->wire && (selection.on || set->from || set->until != INT64_MAX))
     usage("--wire shows the whole file; leave out what selects a part");
+  if (set->index && set->wire) fail("--index does not go with --wire");
+  if (selection.on && set->from) {
+    filter_close(&selection);
+    return dump_part(path, set);
+  }
   if (!input_open(&in, path, set->from < 0 || set->until < 0 || filter_looks_ahead(&selection))) return 1;
   from = moment_resolve(set->from, &in);
   until = moment_resolve(set->until, &in);
   if (from > until) fail("--to is before --from");
-  if (set->index && (selection.on || set->wire)) fail("--index goes neither with --wire nor with a filter");
   if (filter_looks_ahead(&selection)) {
     filter_ask(&selection, &found);
     ahead_names(&found, &in);
     ahead_read(&found, &in, until, selection.on);
     filter_tell(&selection, &found);
   }
-  memset(&d, 0, sizeof d);
-  d.wire = set->wire;
-  d.json = set->json;
-  output_direct(&d.out);
+  filter_settle(&selection);
   result = input_decode(&in, set->wire);
-  if (result == GOTRACE_OK && !selection.on && !set->wire) index_begin(&in, set->index, from, INDEX_SNAPSHOT, NULL);
+  if (result == GOTRACE_OK && !set->wire) index_begin(&in, set->index, from, INDEX_SNAPSHOT, false, NULL);
+  dump_open(&d, set);
   d.decoder = in.decoder;
   gotrace_decoder_get_info(in.decoder, &info);
   d.format = (gotrace_format)info.format;
@@ -223,18 +291,13 @@ int command_dump(const char *path, const settings *set) {
       break;
     }
     changed = selection.on && gotrace_decoder_change(in.decoder, &e, &change);
-    if (!filter_event(&selection, in.decoder, &e, changed ? &change : NULL) || since < from) continue;
-    if (set->json) dump_object(&d, &e);
-    else dump_line(&d, &e);
-    output_check(&d.out);
+    if (filter_event(&selection, in.decoder, &e, changed ? &change : NULL) && since >= from) dump_event(&d, &e);
   }
-  output_close(&d.out);
-  if (from > 0 && !selection.on) index_advise(&in, set->index, before);
+  if (from > 0) index_advise(&in, set->index, before);
   unknown = from > since ? outside_text(from, since) : filter_unknown(&selection, NULL);
-  if (result != GOTRACE_END_OF_TRACE) report("%s", input_error(&in));
-  else if (unknown) report("%s", unknown);
+  status = dump_close(&d, result, &in, unknown);
   filter_close(&selection);
   ahead_free(&found);
   input_close(&in);
-  return result != GOTRACE_END_OF_TRACE || unknown;
+  return status;
 }

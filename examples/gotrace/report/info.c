@@ -143,9 +143,11 @@ static void running_time(const printer *p, int64_t time) {
   duration(p, time);
 }
 
-/* `cpu`, `stopped`: NULL: not known. While the world is stopped, nothing runs. */
-static void times_line(const printer *p, uint64_t count, const int64_t *cpu, const int64_t *stopped, const times *t) {
+/* `cpu`, `samples`, `stopped`: NULL: not known. While the world is stopped, nothing runs. */
+static void times_line(const printer *p, uint64_t count, const int64_t *cpu, const uint64_t *samples,
+                       const int64_t *stopped, const times *t) {
   fprintf(p->to, " %10llu", (ull)count);
+  if (samples) fprintf(p->to, " %11llu", (ull)*samples);
   if (cpu) duration(p, *cpu);
   running_time(p, stopped ? between(*stopped, t->running) : t->running);
   if (stopped) duration(p, *stopped);
@@ -188,15 +190,21 @@ static const char *nameless(const group *g) { return g->whole.count || g->open.c
 static void print_groups(const printer *p, const groups *all, const char *title, const char *unknown(const group *)) {
   bool recorded = p->sum->c.recorded, functions = all == &p->sum->functions, has_cpu = recorded && functions;
   bool has_stopped = functions && p->why->stopped.count && causes_complete(p->why);
+  bool has_samples = functions && p->why->sampled.count && causes_complete(p->why);
   group **sorted = sorted_groups(all, has_cpu ? by_cpu_time : by_activity);
-  size_t width = TIMES_WIDTH + (size_t)running_pad(p) + (has_cpu ? 12 : 0) + (has_stopped ? 12 : 0), i;
+  size_t width = TIMES_WIDTH + (size_t)running_pad(p) + (has_cpu ? 12 : 0) + (has_samples ? 12 : 0) +
+                 (has_stopped ? 12 : 0),
+         i;
   if (*sorted)
-    fprintf(p->to, "\n      count%s%*s%s    runnable    syscalls     blocked  %s\n", has_cpu ? "    CPU time" : "",
-            12 + running_pad(p), running_text(recorded), has_stopped ? "     stopped" : "", title);
+    fprintf(p->to, "\n      count%s%s%*s%s    runnable    syscalls     blocked  %s\n",
+            has_samples ? " CPU samples" : "", has_cpu ? "    CPU time" : "", 12 + running_pad(p),
+            running_text(recorded), has_stopped ? "     stopped" : "", title);
   for (i = 0; sorted[i]; i++) {
     int64_t stopped = has_stopped ? stopped_time(p->why, sorted[i]->name) : 0;
+    uint64_t samples = samples_of(p->why, sorted[i]->name);
     if (i >= p->shown) continue;
-    times_line(p, sorted[i]->count, has_cpu ? &sorted[i]->t.cpu : NULL, has_stopped ? &stopped : NULL, &sorted[i]->t);
+    times_line(p, sorted[i]->count, has_cpu ? &sorted[i]->t.cpu : NULL, has_samples ? &samples : NULL,
+               has_stopped ? &stopped : NULL, &sorted[i]->t);
     fputs("  ", p->to);
     put_name(p, group_name(sorted[i]), unknown(sorted[i]), width + 2);
   }

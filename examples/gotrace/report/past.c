@@ -96,6 +96,7 @@ void summary_saved_task(saved *x, uint32_t number) {
   SAVED_FLAG(x, t->begun);
   SAVED_FLAG(x, t->ended);
   SAVED_FLAG(x, t->chosen);
+  saved_origin(x, &t->from);
   if (SAVED_FLAG(x, named)) t->name = group_of(&sum->tasks, saved_text(x, x->to ? t->name->name : 0));
 }
 

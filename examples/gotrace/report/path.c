@@ -120,7 +120,7 @@ typedef struct path {
   uint32_t past_count, past_capacity, life_count, life_capacity, task_count, task_capacity;
   size_t step_count, step_capacity;
   uint64_t wanted; /* a task's id */
-  bool met;        /* the trace has it, perhaps only before the part */
+  bool met;        /* an operation tells of it, perhaps before the part */
   map open;        /* from a task's id to 1 + its place */
   detour *detours;
   size_t detour_count, detour_capacity;
@@ -211,7 +211,7 @@ static task *open_task(path *p, uint64_t id) {
 }
 
 static void note_task(path *p, const op *o) {
-  p->met |= p->wanted != NOBODY && change_has_task(change_specs[o->kind].kind) && o->id == p->wanted;
+  p->met |= p->c.wanted && change_has_task(change_specs[o->kind].kind) && o->id == p->wanted;
 }
 
 static void path_take(consumer *c, const op *o) {
@@ -505,7 +505,7 @@ static const task *longest_task(const path *p, const uint64_t *id, const char *n
 
 /* A number is a task's name if no task has that id, also before the part. */
 static const task *find_task(const path *p, const char *word) {
-  const task *found = p->met ? longest_task(p, &p->wanted, NULL) : longest_task(p, NULL, word);
+  const task *found = p->met || p->c.met ? longest_task(p, &p->wanted, NULL) : longest_task(p, NULL, word);
   if (!found) fail("no task %s in this part", word);
   if (!found->ended)
     fail("task %s does not end in this part; it has been open for %.9f s", word,
@@ -845,10 +845,9 @@ int command_path(const char *name, const settings *set) {
   p->c.end = path_end;
   p->c.stretch = path_stretch;
   p->c.before = path_before;
-  p->c.statuses = p->c.history = true;
+  if (set->task && number_is(set->task, &p->wanted)) p->c.wanted = &p->wanted;
+  p->c.statuses = p->c.history = p->c.later = true;
   p->no_return = set->no_return;
-  if (!set->task || !number_is(set->task, &p->wanted)) p->wanted = NOBODY;
-  p->c.later = p->wanted == NOBODY; /* otherwise an earlier event could tell that there is such a task */
   if (!part_open(&of, name, set)) return 1;
   part_read(&of, &p->c, set, NULL, NULL);
   p->waits.recorded = p->c.recorded;

@@ -21,7 +21,7 @@
 typedef struct kind {
   const char *name;
   uint8_t status;             /* of the stretches that count; GO_NONE: counts operations */
-  const char *reasons[4];     /* of a wait: it must contain one of these */
+  const char *reasons[4];     /* of a wait: it must contain one of these; none: any reason will do */
   bool exactly;               /* it must equal one of these */
   const char *counted, *unit; /* of the samples */
 } kind;
@@ -31,6 +31,7 @@ static const kind kinds[] = {
     {"create", GO_NONE, {NULL}, false, "goroutines", "count"},
     {"sync", GO_WAITING, {"chan", "sync", "select", "forever"}, false, "contentions", "count"},
     {"network", GO_WAITING, {"network"}, true, "contentions", "count"},
+    {"blocked", GO_WAITING, {NULL}, false, "contentions", "count"},
     {"syscall", GO_SYSCALL, {NULL}, false, "contentions", "count"},
     {"scheduler", GO_RUNNABLE, {NULL}, false, "contentions", "count"},
 };
@@ -68,7 +69,7 @@ static bool reason_counts(profile *p, uint32_t reason) {
   char *known = map_get(&p->reasons, reason);
   size_t i;
   if (known) return known == &yes;
-  known = &no;
+  known = p->kind->reasons[0] ? &no : &yes;
   for (i = 0; i < COUNT(p->kind->reasons) && p->kind->reasons[i]; i++)
     if ((p->kind->exactly ? pool_text_is : pool_text_contains)(reason, p->kind->reasons[i])) known = &yes;
   map_put(&p->reasons, reason, known);

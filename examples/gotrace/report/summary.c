@@ -370,7 +370,7 @@ static void take_region(summary *sum, const goroutine *of, const op *o) {
   if (o->a[0] < g->region_count) end_region(sum, g, (uint32_t)o->a[0], o->time, true, true);
 }
 
-static void take_task(summary *sum, const op *o) {
+static void take_task(summary *sum, const goroutine_summary *g, const op *o) {
   task *t = summary_task(sum, o->id);
   if (o->name || o->kind == GOTRACE_V2_USER_TASK_BEGIN || !t->name)
     name_task(sum, t, o->name); /* v1: no name at its end */
@@ -382,6 +382,11 @@ static void take_task(summary *sum, const op *o) {
   t->begun = true;
   t->begin = o->time;
   t->parent = o->a[0];
+  t->from = origin_of(o);
+  if (g && g->region_count) {
+    t->from.within = g->regions[g->region_count - 1].task;
+    t->from.inside = true;
+  }
 }
 
 /* A report counts for the time since the last one. So of the first in a part, only a share does. A digest passes logs
@@ -485,7 +490,7 @@ static RARE void take_any(summary *sum, const op *o) {
   const proc *p;
   uint32_t name;
   double value;
-  bool selected = !sum->selection.on || filter_op(&sum->selection, c->w, o);
+  bool selected = !sum->selection.on || (sum->s.recalled && filter_op(&sum->selection, c->w, o));
   learn_function(sum, g);
   collector_take(&sum->gc, c->w, o, sum->c.from);
   if (creates(o->kind)) take_create(sum, o);
@@ -509,7 +514,7 @@ static RARE void take_any(summary *sum, const op *o) {
   case GOTRACE_V2_USER_REGION_BEGIN:
   case GOTRACE_V2_USER_REGION_END: take_region(sum, g, o); break;
   case GOTRACE_V2_USER_TASK_BEGIN:
-  case GOTRACE_V2_USER_TASK_END: take_task(sum, o); break;
+  case GOTRACE_V2_USER_TASK_END: take_task(sum, summary_of(sum, g), o); break;
   case GOTRACE_V2_USER_LOG:
     if (pool_text_is(o->name, RECORD_CPU_TIME)) take_cpu_time(sum, g, o->time, pool_text_of(o->value));
     if (sum->s.begun) take_log(sum, o);
@@ -528,6 +533,34 @@ static void sum_take(consumer *c, const op *o) {
                   ((o->kind == GOTRACE_V2_GO_BLOCK || o->kind == GOTRACE_V2_GO_STOP) && !o->stack);
   if (switches && !sum->gc.any && !sum->selection.on) return;
   take_any(sum, o);
+}
+
+/* Tells a filter what is open when the part begins. */
+static void recall_open(summary *sum, filter *f) {
+  const goroutine *g;
+  const task *t;
+  size_t i;
+  for (g = sum->s.w.live; g; g = g->next) {
+    const goroutine_summary *of = summary_of(sum, g);
+    for (i = 0; of && i < of->region_count; i++) filter_region(f, g->id, of->regions[i].task);
+  }
+  for (i = 0; i < sum->task_ids.count; i++) {
+    t = sum->task_ids.values[i];
+    if (t->begun) filter_named(f, t->id, t->name ? t->name->name : 0, task_is_open(t));
+  }
+  filter_settle(f);
+}
+
+static void sum_recall(consumer *c) {
+  summary *sum = (summary *)c;
+  size_t i;
+  if (!sum->selection.on) return;
+  recall_open(sum, &sum->selection);
+  recall_open(sum, &sum->selection_of_events);
+  for (i = 0; i < sum->task_ids.count; i++) {
+    task *t = sum->task_ids.values[i];
+    t->chosen = task_is_open(t) && filter_origin(&sum->selection, &sum->s.w, GOTRACE_V2_USER_TASK_BEGIN, &t->from);
+  }
 }
 
 /* What came before the part has set only the state of the first change: see add_change() in collector.c. */
@@ -564,12 +597,12 @@ static inline void count_kind(summary *sum, const gotrace_event *e) {
 static RARE void watch_any(summary *sum, const gotrace_event *e) {
   int64_t since = between(sum->s.first, e->time);
   const gotrace_change *c = sum->s.changed ? &sum->s.change : NULL;
-  bool selected = !sum->selection_of_events.on || filter_event(&sum->selection_of_events, sum->in->decoder, e, c);
   if (e->kind == GOTRACE_V2_SYNC && since <= sum->s.until) {
     if (since <= sum->s.from) sum->generations = 0; /* the part begins in this one, or later */
     summary_note_generation(sum);
   }
-  if (e->implied || !selected || since < sum->s.from || since > sum->s.until) return;
+  if (since < sum->s.from || since > sum->s.until) return;
+  if (!filter_event(&sum->selection_of_events, sum->in->decoder, e, c) || e->implied) return;
   count_kind(sum, e);
 }
 
@@ -661,6 +694,7 @@ gotrace_result summary_begin(summary *sum, input *in, const settings *set) {
   filter_open(&sum->selection_of_events, set);
   sum->part = sum->selection.on || set->from || set->until != INT64_MAX;
   sum->c.begin = sum_begin;
+  sum->c.recall = sum_recall;
   sum->c.take = sum->c.before = sum_take;
   sum->c.stretch = sum_stretch;
   sum->c.end = sum_end;

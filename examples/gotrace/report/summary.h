@@ -47,7 +47,8 @@ typedef struct task {
   group *name;        /* NULL: unknown */
   int64_t begin, end; /* of several ends, the last */
   bool begun, ended;
-  bool chosen; /* the filter selects some of its events or times */
+  bool chosen; /* the filter selects its start, or some of its events or times in the part */
+  origin from; /* if it has begun */
   times t;     /* until the task's name is known */
 } task;
 

@@ -211,6 +211,7 @@ static void group_tables(writing *w, const summary *sum, const causes *why, cons
     field(w, "blocked", "", blocked_time(&g->t));
     if (all == functions) {
       if (sum->c.recorded) field(w, "cpu", "", g->t.cpu);
+      if (why->sampled.count) unsigned_field(w, "samples", samples_of(why, g->name));
       field(w, "stopped", "", stopped_time(why, g->name));
       histogram_fields(w, sum, "running", &g->running);
       histogram_fields(w, sum, "runnable", &g->runnable);

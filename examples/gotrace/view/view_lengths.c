@@ -138,6 +138,7 @@ static void parse_span(lengths *l, const char *text) {
 }
 
 int view_lengths(const char *path, const settings *set) {
+  settings later = *set;
   lengths l;
   trace_part p;
   output out;
@@ -151,7 +152,11 @@ int view_lengths(const char *path, const settings *set) {
   l.c.end = lengths_finish;
   l.c.statuses = l.c.history = l.c.all = l.c.later = true;
   l.c.filter = &p.selection;
-  part_read(&p, &l.c, set, NULL, NULL);
+  /* Reading begins at `from`, perhaps at an index. What goes on there is not counted, so it may begin a moment before.
+   */
+  later.from = moment_resolve(set->from, &p.in);
+  if (later.from < l.from) later.from = l.from - 1;
+  part_read(&p, &l.c, &later, NULL, NULL);
   filter_require(&p.selection, &p.s.w);
   output_open(&out, set->output);
   put_string(&out, "[");

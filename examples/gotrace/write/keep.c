@@ -39,6 +39,8 @@ void keeper_choose(keeper *k, input *in, const settings *set) {
   by.c.begin = by.c.end = ignore;
   by.c.take = choose_by_op;
   by.c.stretch = choose_by_stretch;
+  by.c.later = true;
+  s.index = set->index;
   filter_open(&by.selection, set);
   by.c.filter = &by.selection;
   result = source_run(&s, in, &by.c, set->from, set->until, NULL, NULL);
@@ -161,9 +163,6 @@ static void keeper_take(consumer *c, const op *given) {
     return;
   case GOTRACE_V2_CPU_SAMPLE:
     if (is_kept(k, o.a[2])) give_kept(k, &o);
-    return;
-  case OP_STATUS_TOLD:
-    if (is_kept(k, o.id)) give_kept(k, &o);
     return;
   default: break;
   }

@@ -495,10 +495,10 @@ static void take_op(writer *w, const op *o) {
     PUT(w, source_of(w, m), o->time, 0, PROC_STEAL, proc_place(w, world_proc(all, o->id, true)));
     break;
   case GOTRACE_V2_GO_STATUS:
-    if (!model_of(w, go_record(all, o->id))->known)
+    if (o->known) tell(w, world_go(all, o->id), m, o->time);
+    else if (!model_of(w, go_record(all, o->id))->known)
       introduce_go(w, go_record(all, o->id), (unsigned)o->a[0], status_stack(w, o->new_stack, o->stack), m, m, o->time);
     break;
-  case OP_STATUS_TOLD: tell(w, world_go(all, o->id), m, o->time); break;
   case GOTRACE_V2_GO_START:
     g = world_go(all, o->id);
     if (!g || !m) break;
@@ -536,8 +536,8 @@ static void take_op(writer *w, const op *o) {
   case GOTRACE_V2_GO_SYSCALL_END_BLOCKED: PUT(w, source_of(w, m), o->time, 0, SYSCALL_END_BLOCKED, 0); break;
   case GOTRACE_V2_STW_BEGIN:
   case GOTRACE_V2_STW_END: take_stw(w, o); break;
-  case OP_GC_SCAN_BEGIN:
-  case OP_GC_SCAN_END: take_scan(w, world_proc(all, o->id, false), o->kind == OP_GC_SCAN_BEGIN, o->time); break;
+  case SCAN_START:
+  case SCAN_DONE: take_scan(w, world_proc(all, o->id, false), o->kind == SCAN_START, o->time); break;
   case GOTRACE_V2_GC_BEGIN:
   case GOTRACE_V2_GC_END:
   case GOTRACE_V2_PROCS_CHANGE: take_shared(w, o); break;
@@ -567,7 +567,7 @@ static void take_op(writer *w, const op *o) {
 static void writer_take(consumer *c, const op *o) {
   writer *w = (writer *)c;
   if (generation_is_full(w, o->time)) new_generation(w, o->time);
-  if (o->m && o->m->g && o->kind != OP_STATUS_TOLD) tell(w, o->m->g, o->m, o->time);
+  if (o->m && o->m->g && !o->known) tell(w, o->m->g, o->m, o->time);
   take_op(w, o);
 }
 

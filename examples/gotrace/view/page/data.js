@@ -17,6 +17,13 @@ async function inflate(id) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+// FNV-1a, of a part of much.
+function hashOf(bytes) {
+  let sum = bytes.length;
+  for (let at = 0, step = Math.ceil(bytes.length / 1e6); at < bytes.length; at += step) sum = Math.imul(sum ^ bytes[at], 16777619);
+  return (sum >>> 0).toString(36);
+}
+
 // Reads numbers in base 128.
 class Numbers {
   constructor(bytes) {
@@ -191,9 +198,7 @@ const FileData = {
     return FileData.of(contents, async (number, at, bytes) => new Uint8Array(await stream.slice(at, at + bytes).arrayBuffer()));
   },
   of(contents, bytes) {
-    let sum = contents.length; // FNV-1a, of a part of much
-    for (let at = 0, step = Math.ceil(contents.length / 1e6); at < contents.length; at += step) sum = Math.imul(sum ^ contents[at], 16777619);
-    return Object.assign(JSON.parse(new TextDecoder().decode(contents)), {bytes, trace: null, id: (sum >>> 0).toString(36)});
+    return Object.assign(JSON.parse(new TextDecoder().decode(contents)), {bytes, trace: null, id: hashOf(contents)});
   },
 };
 

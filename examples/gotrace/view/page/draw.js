@@ -646,7 +646,7 @@ class Painter {
   statusText() {
     if (this.level > this.wanted) return "loading details…";
     const lost = Object.entries(LEFT_OUT).filter(([table]) => this.data.lost[table]).map(([table, text]) => text.replace("#", this.data.lost[table].toLocaleString("en")));
-    const left = lost.length ? "Left out, because it came last: " + lost.join(", ") + ". For these: gotrace view --from, or a filter. " : "";
+    const left = lost.length ? "Left out, because it came last: " + lost.join(", ") + ". For these: " + (this.data.files.every((file) => file.trace) ? "select a time and open it alone. " : "gotrace view --from, or a filter. ") : "";
     const perPixel = (this.view.to - this.view.from) / ((this.width - LEFT) * this.ratio);
     const [procs, others] = this.data.finest.map(levelSize);
     // A page of most of the trace would again be too large, so that of a smaller part is suggested.

@@ -5,6 +5,8 @@ const FIRST = (a, b) => a.time - b.time, LONGEST = (a, b) => b.length - a.length
 // A wheel turns by about 100 a notch; a pinch on a touchpad is a wheel with Ctrl and less.
 const WHEEL_ZOOM = 0.009, WHEEL_MOST = 250;
 const LEAST_PANEL = 160; // pixels
+const MOST_BUSY = 8; // milliseconds without a look at the keys
+const SLOW = 300; // milliseconds after which a search tells how far it is
 const UNITS = {ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9};
 
 // The nanoseconds of a text such as 1.5ms; NaN: it is none.
@@ -12,6 +14,13 @@ function parseDuration(text) {
   const [, value, unit] = /^(\d+\.?\d*) ?(ns|us|µs|ms|s)$/.exec(text) || [];
   return unit ? Number(value) * UNITS[unit] : NaN;
 }
+
+// Lets the browser do what waits. A timer would wait for longer.
+const rest = () => new Promise((done) => {
+  const {port1, port2} = new MessageChannel();
+  port1.onmessage = () => { port1.close(); done(); };
+  port2.postMessage(null);
+});
 
 // What decides whether a name is meant by a text: that it contains the text, in capitals or not; =NAME: that it is NAME; /TEXT/:
 // a regular expression, which matches nothing if it is none.
@@ -40,8 +49,9 @@ class Found {
 }
 
 class App {
-  constructor(data) {
-    this.data = data;
+  // `openPart`: shows a part, between two times, by itself; null: the page cannot.
+  constructor(data, openPart = null) {
+    this.data = data, this.openPart = openPart;
     this.answered = data.files.every((file) => !file.trace); // whether it is known what is wrong
     this.model = new Model(data);
     this.closed = new AbortController();
@@ -247,6 +257,8 @@ class App {
   // of that function. A time, such as 3.5s, leads there, 3.5s 100us to so much around it; wait>5ms finds waits by their length, proc 1 a proc. Regions and
   // stopped worlds are found through their slices, and so are waits by their reason and functions in stacks, unless the row has the
   // outermost as its name.
+  // The page searches what it has: that takes a tenth of the time in which the tool would read the trace for it, and a page of
+  // pictures has no reader.
   // `file`: only its goroutines, for "=NAME".
   async search(text, file) {
     const {model, data} = this, wanted = text.toLowerCase().trim();
@@ -306,9 +318,15 @@ class App {
   async searchSlices(found, titles) {
     const {model, data} = this, kinds = new Set(Object.keys(titles).map(Number));
     if (!model.rows.some((row) => kinds.has(row.kind))) return;
-    for (const chunk of data.chunks) {
-      if (chunk.merged) continue;
+    const chunks = data.chunks.filter((chunk) => !chunk.merged), begin = performance.now();
+    let rested = begin;
+    for (const [i, chunk] of chunks.entries()) {
       await chunk.load();
+      if (performance.now() - rested > MOST_BUSY) {
+        if (found === this.found && rested - begin > SLOW) document.getElementById("found").textContent = "searching: " + 10 * Math.floor(10 * i / chunks.length) + " %";
+        await rest();
+        rested = performance.now();
+      }
       if (found !== this.found) return;
       const {slices} = chunk;
       for (const [row, span] of slices.index) {
@@ -527,7 +545,7 @@ class App {
     const keep = (width) => { try { localStorage.setItem("gotrace panel", width); } catch { /* the browser keeps nothing for this page */ } };
     let kept = 0;
     try { kept = Number(localStorage.getItem("gotrace panel")); } catch { /* likewise */ }
-    set(kept || Math.max(340, Math.min(0.22 * innerWidth, 520)));
+    set(kept || Math.max(340, Math.min(0.3 * innerWidth, 520)));
     split.addEventListener("pointerdown", (event) => { if (event.button === 0) split.setPointerCapture(event.pointerId); });
     split.addEventListener("pointerup", (event) => { if (split.hasPointerCapture(event.pointerId)) keep(set(panel.getBoundingClientRect().right - event.clientX)); });
     split.addEventListener("pointermove", (event) => { if (split.hasPointerCapture(event.pointerId)) set(panel.getBoundingClientRect().right - event.clientX); });
@@ -713,11 +731,8 @@ function forTests(app) {
             if (model.rows[number].kind === KIND.GO && slices.size[i] === 1 && slices.colour[i] > SYSCALL && slices.who[i]) found.push(sliceOf(number, slices, i));
       return found;
     },
-    async selectionTable(from, to) {
-      const {exact, rows} = await app.panels.selectionTable(from, to);
-      return {exact, rows: rows.map(({file, ...row}) => ({...row, trace: file.title}))};
-    },
-    percentile,
+    // What the tool tells the page, as text: of its first trace; `words` of a command, without the file.
+    answer: (words) => app.data.files[0].trace.ask(words, new AbortController().signal),
     bars,
     drawnAt: () => painter.drawnAt, // when all details had been drawn for the first time
   };
@@ -733,7 +748,7 @@ async function begin() {
     if (traces[0].served) fetch("alive").catch(() => {}); // the server ends some time after this has ended
     const served = (name, size) => (size ? {url: new URL(name, location.href).href, size} : null);
     for (const [i, trace] of traces.entries())
-      trace.file = served("trace" + i, trace.served) || new Blob([await inflate("trace" + i)]), trace.index = served("index" + i, trace.indexed);
+      trace.source = new Source(served("trace" + i, trace.served) || new Blob([await inflate("trace" + i)]), served("index" + i, trace.indexed));
     await page.open(traces);
   }
 }

@@ -27,6 +27,7 @@ const MOST_STEPS = 200; // of a critical path
 const MOST_LONGEST = 20; // slices of a row in the details of its label
 const MOST_READ = 2e7; // bytes of a trace that is read at a click
 const MOST_STOPS = 20000; // to add up one by one
+const SAMPLE = 1e7; // nanoseconds of CPU time that a CPU sample stands for, as Go takes them
 
 // A table that is sorted by clicks on its titles. Columns: {title, value(item), text(value, item), number}. It is one stop of
 // the tabulator; arrows lead from there to titles and rows.
@@ -39,7 +40,7 @@ function makeTable(label, columns, items, onRow, sorted = 0, down = true, limit 
       const row = make("tr", onRow && {...pressed(() => onRow(item)), tabindex: -1, class: "link"});
       for (const c of columns) {
         const v = c.value(item), shown = c.text ? c.text(v, item) : String(v);
-        row.append(make("td", c.number && {class: "number"}, shown));
+        row.append(make("td", c.number && {class: "number"}, ...(c.number || typeof shown !== "string" ? [shown] : breakable(shown))));
       }
       return row;
     });
@@ -68,6 +69,8 @@ function makeTable(label, columns, items, onRow, sorted = 0, down = true, limit 
   return table;
 }
 
+// A text in which a line may end between the parts of a name: after a dot, slash, underscore, bracket, before a capital.
+const breakable = (text) => text.split(/(?<=[./:,;_)\]])(?=[^ ])|(?<=[a-z0-9])(?=[A-Z])/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
 const timeColumn = (title, value) => ({title, value, number: true, text: (v) => (v ? duration(v) : "")});
 
 // As in gotrace info: the smallest value that at least this share of a sorted list does not exceed; 0: the list is empty.
@@ -150,10 +153,17 @@ class Panels {
     this.asked?.abort();
     return this.asked = new AbortController();
   }
-  // Fills a section with what traces are asked for: at once, or if one is large, since it is read anew, after a click.
+  // Fills a section with what traces are asked for: at once, or if one is large and has no index, since it is read anew, after a
+  // click. `fill` gets a signal that ends it and, by the place of a trace in `files`, what takes its progress.
   askFor(section, files, title, fill) {
-    const start = () => fill().catch((error) => section.replaceChildren(make("div", {class: "place"}, error.message)));
-    if (files.some(({trace}) => trace.file.size > MOST_READ)) section.replaceChildren(this.link(title, start));
+    const link = () => section.replaceChildren(this.link(title, start));
+    const start = () => {
+      const asked = this.asked && !this.asked.signal.aborted ? this.asked : this.ask(), parts = files.map(() => 0), text = make("span", null, "reading …");
+      const progress = (i) => (part) => { parts[i] = part, text.textContent = "reading: " + Math.floor(100 * parts.reduce((a, b) => a + b) / parts.length) + " %"; };
+      section.replaceChildren(make("div", {class: "place"}, text, " · ", this.link("cancel", () => asked.abort())));
+      fill(asked.signal, progress).catch((error) => (asked.signal.aborted ? link() : section.replaceChildren(make("div", {class: "place"}, error.message))));
+    };
+    if (files.some(({trace}) => trace.file.size > MOST_READ && !trace.index)) link();
     else start();
   }
   // A link to the critical path to something in a trace, for a page that can ask.
@@ -189,32 +199,26 @@ class Panels {
   // Where the time of a task went, as gotrace path says: by state, by class of wait and who it went through, by region; and the
   // critical path, of which each step leads there. It is read anew, so that of a large trace it is asked for.
   fillSpent(to, file, task) {
-    const fill = async () => {
-      const asked = this.ask(), {trace} = file;
-      to.replaceChildren(make("div", {class: "place"}, "reading where the time went …"));
-      const {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), asked.signal).then(JSON.parse);
+    const fill = async (signal, progress) => {
+      const {trace} = file, {path, waits, regions} = await trace.ask(trace.path("--task", task, "--json"), signal, progress(0)).then(JSON.parse);
+      const sampled = this.isSampled(file) && await trace.sums(file.begin, file.end, ["--task", task], signal, progress(0));
       const {theme} = this.app.painter, states = new Map(), sum = path.reduce((all, step) => all + step.time, 0);
       const colour = {running: theme.states[RUNNING], runnable: theme.states[RUNNABLE], syscall: theme.states[SYSCALL], waiting: theme.states.at(-1), stopped: theme.collector};
       const words = {running: STATES[RUNNING], syscall: STATES[SYSCALL], waiting: "blocked", stopped: "the world was stopped"};
       const add = (state, time) => { if (time) states.set(state, (states.get(state) || 0) + time); };
       for (const {state, time, stopped = 0} of path) add(state, time - stopped), add("stopped", stopped); // stopped time is part of a step
       const table = (title, rows) => (rows.length ? [make("h2", null, title), make("table", {class: "shares", "aria-label": title}, make("tbody", null, ...rows.sort((a, b) => b[1] - a[1]).slice(0, 20).map(([text, time, hue]) => this.share(text, time, sum || 1, hue || theme.counter))))] : []);
-      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToStep(file, step)), " ",
+      const steps = path.slice(0, MOST_STEPS).map((step) => make("li", null, this.link(duration(step.time) + " " + (words[step.state] || step.state), () => this.goToGo(file, step.go, step.since, step.since + step.time)), " ",
         make("span", {class: "place"}, [(step.go === undefined ? "" : "G" + step.go), step.at || step.function, step.region && "region " + step.region].filter(Boolean).join(", "))));
-      to.replaceChildren(...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
+      to.replaceChildren(...(sampled ? [this.sampledText(sampled.functions)] : []), ...table("Time on the critical path, by state", [...states].map(([state, time]) => [words[state] || state, time, colour[state]])),
         ...table("By class of wait, and through whom", waits.map((wait) => [wait.class + (wait.in ? " in " + wait.in : "") + (wait.through ? ": " + wait.through : ""), wait.time])),
         ...table("By region", regions.map((region) => [region.name || "(none)", region.time])),
         make("h2", null, "Steps" + (path.length > MOST_STEPS ? " (the first " + MOST_STEPS + " of " + path.length + ")" : "")), make("ol", {class: "steps"}, ...steps));
     };
     this.askFor(to, [file], "where the time went", fill);
   }
-  goToStep(file, step) {
-    const since = file.time + step.since;
-    const row = this.app.model.rows.find((r) => r.file === file && r.kind === KIND.GO && String(r.id) === String(step.go) && r.begin <= since && r.end >= since);
-    if (row) this.app.goTo(row.number, since + step.time / 2);
-  }
-
-  // How long a trace's world was stopped in a range, as an element that says so, once it is known, if it was.
+  // How long a trace's world was stopped in a range, as an element that says so, once it is known, if it was. It is for a slice:
+  // from the picture, since a click must tell it at once, of any trace.
   stoppedIn(file, from, to, text) {
     const {data} = this.app, fact = make("span");
     const fill = async () => {
@@ -285,25 +289,29 @@ class Panels {
 
   // What a row's label stands for: its life, its time by state, and what it did longest.
   showRow(row) {
-    const {app} = this, {model, data} = app, of = this.shownRow = row, facts = make("table", {class: "shares", "aria-label": "time by state"}), longest = make("div");
+    const {app} = this, {model, data} = app, of = this.shownRow = row, facts = make("div"), longest = make("div");
     const creator = row.parent >= 0 && make("div", null, "created by ", this.link(model.goName(row.parent), () => app.goTo(row.parent, row.begin)));
     this.show(make("h2", null, model.lineText({type: "row", row, nested: row.kind === KIND.REGION}) + model.suffix(row.file)),
       make("div", null, "from " + moment(row.begin) + " to " + moment(row.end) + ": " + duration(row.end - row.begin), " · ", this.link("fit", () => app.fit(row))), creator,
       row.kind === KIND.GO && row.file.trace && make("div", null, this.pathLink(row.file, "--go", String(row.id))), facts, longest, this.stackList(row.stack, "Created at"));
     const current = () => of === this.shownRow && facts.isConnected;
-    if (row.kind === KIND.GO) this.fillStates(facts, row, current);
+    this.ask();
+    if (row.kind === KIND.GO) this.fillStates(facts, row);
     this.fillLongest(longest, row, current);
   }
-  // The time of a row by state. Slices that are drawn together have it, too.
-  async fillStates(table, row, current) {
-    const {data, painter} = this.app, sums = new Float64Array(COLOURS);
-    for (const {slices} of await data.load(data.levelFor((data.end - data.begin) / 1000), row.begin, row.end)) {
-      const span = slices.index.get(row.number);
-      for (let i = span?.from; i < span?.to; i++) slices.times(i, this.times.fill(0)), this.times.forEach((time, c) => { sums[c] += time; });
-    }
-    if (!current()) return;
-    const life = row.end - row.begin || 1;
-    table.replaceChildren(make("tbody", null, ...STATES.map((state, c) => [state, sums[c], painter.theme.states[c]]).filter(([, time]) => time).map(([state, time, hue]) => this.share(state, time, life, hue))));
+  // The time of a goroutine by state and by what it waited for, as gotrace info tells it.
+  fillStates(section, row) {
+    const {file, begin, end} = row, {theme} = this.app.painter;
+    if (!this.canAsk(section, file, "info --go " + row.id, begin, end)) return;
+    this.askFor(section, [file], "time by state", async (signal, progress) => {
+      const {functions: [of], waits} = await file.trace.sums(begin - file.time, end - file.time, ["--go", String(row.id)], signal, progress(0));
+      if (!of) return section.replaceChildren(); // no more than its creation is in the trace
+      const shares = [[STATES[RUNNING], of.running - of.stopped, theme.states[RUNNING]], ["the world was stopped", of.stopped, theme.collector], ["CPU time, of that", of.cpu, theme.counter],
+        [of.samples + " CPU samples, of that, at 100 a second", (of.samples || 0) * SAMPLE, theme.counter],
+        ["runnable", of.runnable, theme.states[RUNNABLE]], ["in system calls", of.syscall + of.syscall_blocked, theme.states[SYSCALL]],
+        ...waits.map((wait) => [wait.class + (wait.place ? " in " + plain(wait.place) : ""), wait.blocked_total, theme.states.at(-1)])].filter(([, time]) => time);
+      return section.replaceChildren(make("table", {class: "shares", "aria-label": "time by state"}, make("tbody", null, ...shares.slice(0, 20).map(([text, time, hue]) => this.share(text, time, end - begin || 1, hue)))));
+    });
   }
   // A row of a table that tells how much of a whole something is.
   share(text, time, whole, hue) {
@@ -342,63 +350,91 @@ class Panels {
       mark.task >= 0 ? make("div", {class: "place"}, "for ", this.taskLink(mark.task)) : null, mark.log ? null : this.stackList(mark.stack));
   }
 
-  // Time by function and state in a range: exact except for merged slices at its ends.
-  async selectionTable(from, to) {
-    const {data, model} = this.app;
-    let level = data.finest[1], chunks = data.chunksFor(level, from, to);
-    const amount = () => chunks.reduce((sum, chunk) => sum + chunk.count, 0);
-    while (amount() > MOST_LOADED && level + 1 < LEVELS) chunks = data.chunksFor(++level, from, to);
-    chunks = await data.load(level, from, to);
-    const rows = new Map();
-    for (const {slices} of chunks) {
-      for (const [number, span] of slices.index) {
-        const row = model.rows[number];
-        if (row.kind !== KIND.GO) continue;
-        for (let i = slices.search(span, from); i < span.to && slices.begin[i] < to; i++) {
-          const begin = slices.begin[i], end = slices.end[i], inside = Math.min(end, to) - Math.max(begin, from);
-          if (inside < 0) continue;
-          const key = row.file.number + " " + row.name;
-          if (!rows.has(key)) rows.set(key, {file: row.file, name: row.name, goroutines: new Set(), times: new Float64Array(COLOURS), latencies: []});
-          const sum = rows.get(key), share = end > begin ? inside / (end - begin) : 1;
-          sum.goroutines.add(number);
-          slices.times(i).forEach((time, c) => { sum.times[c] += time * share; });
-          if (slices.size[i] === 1 && slices.colour[i] === RUNNABLE) sum.latencies.push(inside);
-        }
-      }
-    }
-    for (const row of rows.values()) row.latencies.sort((a, b) => a - b);
-    return {exact: level === 0, rows: [...rows.values()].map((row) => ({...row, goroutines: row.goroutines.size}))};
-  }
-
-  async showRange(range) {
-    const table = await this.selectionTable(range.from, range.to);
-    if (this.app.view.range !== range) return;
-    const columns = [{title: "function", value: (r) => r.name || "(unknown)"}, {title: "goroutines", value: (r) => r.goroutines, number: true}, ...this.fileColumn(),
-      ...STATES.map((state, c) => timeColumn(state, (r) => r.times[c])).filter((column, c) => table.rows.some((r) => r.times[c]))];
-    if (table.exact) columns.push(timeColumn("runnable, median", (r) => percentile(r.latencies, 0.5)), timeColumn("runnable, 99 %", (r) => percentile(r.latencies, 0.99)),
-      timeColumn("runnable, longest", (r) => percentile(r.latencies, 1)));
-    const sum = (r, from, to) => r.times.slice(from, to).reduce((all, time) => all + time, 0), chosen = (r) => this.app.search("=" + r.name, r.file);
-    const few = [columns[0], ...this.fileColumn(), ...["running", "runnable", "waiting"].map((title, c) => timeColumn(c ? title : STATES[RUNNING], (r) => sum(r, c, c === 2 ? COLOURS : c + 1)))];
-    const all = make("div", {class: "wide"}, makeTable("time by function", few, table.rows, chosen, few.length - 3));
-    all.firstChild.className = "places";
-    const {view} = this.app, earlier = view.compared !== range && view.compared, compared = make("div");
+  showRange(range) {
+    const {view, data} = this.app, earlier = view.compared !== range && view.compared, sums = make("div"), compared = make("div");
     const compare = () => { view.compared = range; this.showRange(range); };
+    this.ask();
     this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
-      make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)), " · ",
-        this.link("all columns", (event) => { all.replaceChildren(makeTable("time by function", columns, table.rows, chosen, 2 + this.fileColumn().length)); event.target.remove(); }),
-        ...(this.app.data.files.some((file) => !file.trace) ? [] : [" · ", earlier ? this.link("no comparison", () => { view.compared = null; this.showRange(range); }) : this.link(view.compared ? "now select the other time" : "compare with another time", compare)])),
-      ...this.app.data.files.map((file) => make("div", null, this.stoppedIn(file, range.from, range.to, "the world" + this.app.model.suffix(file) + " was stopped for "))),
-      table.exact ? null : make("div", {class: "place"}, "Short slices are merged in so long a time: their times are divided where it begins and ends, and there are no percentiles."),
-      all, compared);
+      make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)),
+        ...(this.app.openPart ? [" · ", this.link("open alone", () => this.app.openPart(range.from, range.to))] : []),
+        ...(data.files.some((file) => !file.trace) ? [] : [" · ", earlier ? this.link("no comparison", () => { view.compared = null; this.showRange(range); }) : this.link(view.compared ? "now select the other time" : "compare with another time", compare)])),
+      sums, compared);
+    this.fillSums(sums, range);
     if (earlier) this.fillTimes(compared, earlier, range);
+  }
+  // What happened in a time, as gotrace info adds it up: by function, and waits by class, place and holder.
+  fillSums(section, {from, to}) {
+    const files = this.app.data.files.filter((file) => file.time + file.begin <= to && file.time + file.end >= from);
+    if (!files.length || !this.canAsk(section, files[0], "info", from, to)) return;
+    this.askFor(section, files, "add up what happened", async (signal, progress) => {
+      const whole = (file) => from <= file.time + file.begin && to >= file.time + file.end;
+      const all = await atOnce(files.map((file, i) => () => whole(file) && file.trace.told || file.trace.sums(from - file.time, to - file.time, [], signal, progress(i))));
+      const paused = files.map((file, i) => [file, all[i].collector.pauses_total]).filter(([, time]) => time);
+      section.replaceChildren(...paused.map(([file, time]) => make("div", null, "the world" + this.app.model.suffix(file) + " was stopped for " + duration(time))),
+        ...this.sumTables((table) => all.flatMap((sums, i) => sums[table].map((row) => ({file: files[i], ...row})))));
+    });
+  }
+  // Whether the page has a reader to ask. If not, a section tells which command does it.
+  canAsk(section, file, command, from, to) {
+    if (file?.trace) return true;
+    const [first, last] = [from, to].map((time) => Math.round(time - (file?.time || 0)) + "ns");
+    section.replaceChildren(make("div", {class: "place"}, "This page has pictures, and no reader to add up what happened. This does: gotrace " + command + " --from " + first + " --to " + last + " FILE"));
+    return false;
+  }
+  // `rows`: those of a table of gotrace info.
+  sumTables(rows) {
+    const functions = rows("functions"), file = this.fileColumn(), time = (title, value) => timeColumn(title, value), some = (name) => functions.some((f) => f[name]);
+    const name = {title: "function", value: (f) => plain(f.name) || "(unknown)"}, called = (f) => f.syscall + f.syscall_blocked;
+    const stopped = some("stopped") ? [time("the world was stopped", (f) => f.stopped)] : [], cpu = some("cpu") ? [time("CPU time", (f) => f.cpu)] : [];
+    const sampled = some("samples") ? [{title: "CPU samples", value: (f) => f.samples || 0, number: true}] : [];
+    const running = [time(STATES[RUNNING], (f) => f.running - f.stopped), ...cpu, ...sampled], runnable = time("runnable", (f) => f.runnable);
+    const few = [name, ...file, ...running, runnable, time("waiting", (f) => called(f) + f.blocked)];
+    const every = [name, {title: "goroutines", value: (f) => f.count, number: true}, ...file, ...running, ...stopped, runnable, time("in system calls", called), time("blocked", (f) => f.blocked),
+      ...[["median", "p50"], ["99 %", "p99"], ["longest", "longest"]].map(([title, of]) => time("runnable, " + title, (f) => f["runnable_" + of] || 0))];
+    const chosen = (f) => this.app.search("=" + plain(f.name), f.file), all = make("div", {class: "wide"}, makeTable("time by function", few, functions, chosen, 1 + file.length));
+    const more = this.link("all columns", () => { all.replaceChildren(makeTable("time by function", every, functions, chosen, 2 + file.length)); more.remove(); });
+    all.firstChild.className = "places";
+    return [all, more, ...this.waitTables(rows)];
+  }
+  // What was waited for, and who had it. A row leads to the longest of the waits that it tells of.
+  waitTables(rows) {
+    const file = this.fileColumn();
+    const table = (title, name, items, of = "blocked") => {
+      if (!items.length) return [];
+      const longest = (r) => this.goToGo(r.file, r[of + "_longest_goroutine"], r[of + "_longest_at"], r[of + "_longest_at"] + 1);
+      const made = makeTable(title, [{title: "what", value: name}, ...file, {title: "count", value: (r) => r[of + "_count"], number: true}, timeColumn("total", (r) => r[of + "_total"])], items, longest, 2 + file.length);
+      made.className = "places";
+      return [make("h2", null, title), make("div", {class: "place"}, "a click leads to the longest"), make("div", {class: "wide"}, made)];
+    };
+    const wait = (r) => r.class + (r.place ? " in " + plain(r.place) : "");
+    return [...table("Waits, by class and place", wait, rows("waits")), ...table("Waits, by who had it", (r) => wait(r) + ": " + plain(r.holder), rows("holders")),
+      ...table("Stopped world, by whom", (r) => plain(r.place) + ", " + plain(r.reason), rows("stops").filter((r) => r.pauses_total), "pauses")];
+  }
+  isSampled(file) { return this.app.model.marks.some((mark) => !mark.log && this.app.model.fileOf(mark.row) === file); }
+  // How much of the time in which goroutines ran has CPU samples. `functions`: rows of gotrace info.
+  sampledText(functions) {
+    const sum = (of) => functions.reduce((all, f) => all + (f[of] || 0), 0), count = sum("samples");
+    return make("div", null, "in its regions, " + duration(sum("running") - sum("stopped")) + " " + STATES[RUNNING] + ", with " + count + (count === 1 ? " CPU sample" : " CPU samples") + ": at 100 a second, " + duration(count * SAMPLE));
+  }
+  // Selects what a goroutine of a trace did at a time, in the middle of a stretch.
+  goToGo(file, go, begin, end) {
+    const [from, to] = [begin, end].map((time) => file.time + time);
+    const row = this.app.model.rows.find((r) => r.file === file && r.kind === KIND.GO && String(r.id) === String(go) && r.begin <= from && r.end >= from);
+    if (row) this.app.goTo(row.number, (from + to) / 2);
   }
 
   // The summary of the whole trace, by function.
   fillSummary(section) {
     const {model, data} = this.app;
+    // What gotrace info has told of each trace, by function; nothing yet, or of a page of pictures.
+    const told = data.files.filter((file) => file.trace?.told), rows = (table) => told.flatMap((file) => file.trace.told[table].map((row) => ({file, ...row})));
+    const named = new Map(rows("functions").map((f) => [f.file.number + plain(f.name), f])), of = (f, what) => named.get(f.file.number + f.name)?.[what] || 0;
+    const some = (what) => model.functions.some((f) => of(f, what));
     const blocked = (f) => f.states.slice(3).reduce((sum, s) => sum + s.total, 0);
     const columns = [{title: "function", value: (f) => f.name || "(unknown)"}, {title: "goroutines", value: (f) => f.goroutines, number: true}, ...this.fileColumn(),
-      timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total), timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
+      timeColumn(STATES[RUNNING], (f) => f.states[RUNNING].total - of(f, "stopped")), ...(some("cpu") ? [timeColumn("CPU time", (f) => of(f, "cpu"))] : []),
+      ...(some("samples") ? [{title: "CPU samples", value: (f) => of(f, "samples"), number: true}] : []), ...(some("stopped") ? [timeColumn("world stopped", (f) => of(f, "stopped"))] : []),
+      timeColumn(STATES[RUNNABLE], (f) => f.states[RUNNABLE].total),
       timeColumn("longest runnable", (f) => f.states[RUNNABLE].longest),
       {title: "times runnable: 1 µs to 1 s", value: (f) => f.states[RUNNABLE].count, number: true, text: (v, f) => bars(f.states[RUNNABLE].buckets, (low, high) => this.showRunnable(f, low, high))},
       timeColumn("in system calls", (f) => f.states[SYSCALL].total), timeColumn("blocked", blocked),
@@ -411,7 +447,7 @@ class Panels {
     const comparison = make("div"), singles = make("div");
     section.replaceChildren(
       make("h2", null, "By function"), make("div", {class: "many"}, makeTable("by function", columns, model.functions, (f) => this.app.search("=" + f.name, f.file), 2 + this.fileColumn().length)),
-      make("h2", null, "Waits, by reason and place"),
+      ...this.waitTables(rows), make("h2", null, "Waits, by reason and place"),
       makeTable("waits, by reason and place", [{title: "reason", value: (d) => d.reason || STATES[d.colour]}, {title: "where", value: (d) => top(d.stack)}, ...this.fileColumn(),
         {title: "count", value: (d) => d.count, number: true}, timeColumn("total", (d) => d.total), timeColumn("longest", (d) => d.longest),
         ...(waits.some((d) => d.unended) ? [{title: "not ended", value: (d) => d.unended, number: true, text: (v) => (v ? String(v) : "")}] : [])],
@@ -426,7 +462,8 @@ class Panels {
     this.fillComparison(comparison);
     this.fillSingles(singles);
   }
-  // A table of all goroutines, with their time by state, and one of all tasks.
+  // A table of all goroutines, with their time by state, and one of all tasks: from the picture, since a page needs no more of them
+  // than it has rows for, while gotrace info --details lists all that there are.
   async fillSingles(section) {
     const {app} = this, {model, data} = app, sums = new Map();
     for (const {slices} of await data.load(data.levelFor((data.end - data.begin) / 1000), data.begin, data.end))
@@ -437,14 +474,14 @@ class Panels {
       }
     const goes = [...sums].map(([number, times]) => ({row: model.rows[number], times, blocked: times.slice(3).reduce((a, b) => a + b)}));
     const begin = (value) => ({title: "begins", value, number: true, text: moment});
-    section.replaceChildren(
-      make("h2", null, "Goroutines"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"}, ...this.fileColumn((g) => g.row.file),
+    section.replaceChildren(...[
+      make("h2", null, "Goroutines"), data.files.some((file) => file.stoppedRows.length) && make("div", {class: "place"}, "what ran while the world was stopped counts as running here"), makeTable("goroutines", [{title: "goroutine", value: (g) => Number(g.row.id), number: true, text: (v, g) => "G" + g.row.id}, {title: "function", value: (g) => g.row.name || "(unknown)"}, ...this.fileColumn((g) => g.row.file),
         begin((g) => g.row.begin), timeColumn("lasts", (g) => g.row.end - g.row.begin),
         ...[RUNNING, RUNNABLE, SYSCALL].map((c) => timeColumn(STATES[c], (g) => g.times[c])), timeColumn("blocked", (g) => g.blocked)],
       goes, (g) => app.goTo(g.row.number, g.row.begin), 4 + this.fileColumn().length),
       ...(model.tasks.length ? [make("h2", null, "Tasks"), makeTable("tasks", [{title: "task", value: (t) => Number(t.id), number: true, text: (v, t) => String(t.id)}, {title: "name", value: (t) => model.rows[t.row].name || "(no name)"}, ...this.fileColumn((t) => model.fileOf(t.row)),
         begin((t) => t.begin), timeColumn("lasts", (t) => t.end - t.begin)],
-      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3 + this.fileColumn().length)] : []));
+      model.tasks, (t) => app.goTo(t.row, (t.begin + t.end) / 2), 3 + this.fileColumn().length)] : [])].filter(Boolean));
   }
   // The results of a search, each of which leads there.
   showResults(results, total) {
@@ -506,10 +543,12 @@ class Panels {
 
   // Two selected times beside each other: what begins in each of them, by state, task or region.
   fillTimes(section, earlier, later) {
-    const fill = async () => {
-      const {signal} = this.ask();
-      section.replaceChildren(make("div", {class: "place"}, "reading both times …"));
-      const both = await Promise.all([earlier, later].map((range) => this.lengthsIn(range, signal)));
+    const fill = async (signal, progress) => {
+      const parts = new Map(), told = (k) => (i) => (part) => { // a trace is read for each of the times
+        parts.set([k, i].join(), part);
+        progress(i)((part + (parts.get([1 - k, i].join()) || 0)) / 2);
+      };
+      const both = await Promise.all([earlier, later].map((range, k) => this.lengthsIn(range, signal, told(k))));
       const sum = (kind) => both.reduce((all, found) => all + (found.get(kind)?.total || 0), 0), inBoth = (kind) => both.every((found) => found.has(kind));
       const kinds = [...new Set(both.flatMap((found) => [...found.keys()]))].sort((a, b) => inBoth(b) - inBoth(a) || sum(b) - sum(a)).slice(0, 500);
       if (!kinds.length) return section.replaceChildren(make("div", {class: "place"}, "nothing begins in these times"));
@@ -521,9 +560,9 @@ class Panels {
     this.askFor(section, this.app.data.files, "compare both times", fill);
   }
   // How long all that begins in a time lasts, by what it is, as the tool tells.
-  async lengthsIn({from, to}, signal) {
+  async lengthsIn({from, to}, signal, progress) {
     const found = new Map(), title = ({kind, name}) => (kind === "state" ? STATES[name] : kind + " " + (plain(name) || "(no name)"));
-    const {files} = this.app.data, all = await atOnce(files.map((file) => () => file.trace.lengths(from - file.time, to - file.time, signal)));
+    const {files} = this.app.data, all = await atOnce(files.map((file, i) => () => file.trace.lengths(from - file.time, to - file.time, signal, progress(i))));
     all.forEach((kinds, i) => kinds.forEach((of) => found.set(title(of) + this.app.model.suffix(files[i]), of)));
     return found;
   }
@@ -569,34 +608,54 @@ class Panels {
     return app.showSlices(span.kind, (what, length, row) => model.rows[row].file === span.file && (span.kind === KIND.GC || data.texts[what] === span.name) && fits(length), span.name || "collection", high < Infinity ? 0 : span.count);
   }
 
-  // Time of waits and system calls, by stack.
+  // Time of waits and system calls, and CPU samples, by stack: of all or of a time.
   fillFlame(section) {
-    const {model, data} = this.app, kinds = [["synchronization, channels", [3, 5]], ["network", [4]], ["system calls", [SYSCALL]], ["scheduling", [RUNNABLE]],
-      ["all waits", [3, 4, 5, 6, 7]]];
+    const {app} = this, {data, view} = app, kinds = this.flameKinds();
+    const times = [["all", data], ["what the picture shows", view], ...(view.range ? [["the selected time", view.range]] : [])];
     const content = make("div"), title = make("div", {class: "place"});
-    const show = (colours) => {
-      const root = {name: "all", value: 0, children: new Map()};
-      for (const d of model.details) {
-        if (!colours.includes(d.colour) || !d.total) continue;
-        let node = root;
-        node.value += d.total;
-        const frames = data.stack(d.stack).reverse();
-        for (const f of [...(data.several ? [{function: d.file.title}] : []), ...(frames.length ? frames : [{function: "(no stack)"}])]) {
-          if (!node.children.has(f.function)) node.children.set(f.function, {name: f.function || "(unknown)", value: 0, children: new Map()});
-          node = node.children.get(f.function);
-          node.value += d.total;
-        }
-      }
-      this.drawFlame(content, title, root);
-    };
-    const buttons = kinds.map(([name, colours], i) => make("button", {click: () => choose(i)}, name));
+    const buttons = kinds.map(([name], i) => make("button", {click: () => choose(i)}, name));
+    const find = make("input", {type: "search", placeholder: "find functions", "aria-label": "find functions in the flame graph", input: () => { this.flameFind = find.value && matcher(find.value); this.redrawFlame?.(); }});
+    const when = this.choice("of which time", times.map(([name]) => name), Math.max(0, times.findIndex(([name]) => name === this.flameTime)), () => { this.flameTime = times[when.value][0]; choose(this.flameKind); });
     const choose = (chosen) => {
+      this.flameKind = chosen, this.flameRoot = null, this.redrawFlame = null;
       buttons.forEach((button, i) => button.setAttribute("aria-pressed", i === chosen));
-      this.flameRoot = null;
-      show(kinds[chosen][1]);
+      content.replaceChildren(), title.textContent = "";
+      this.ask();
+      this.fillTree(content, title, kinds[chosen], when ? times[when.value][1] : data);
     };
-    section.replaceChildren(make("div", {class: "kinds"}, ...buttons, " time by stack; click on a box to show it alone, on the first box to show all again"), title, content);
-    choose(Math.max(0, kinds.findIndex(([, colours]) => model.details.some((d) => colours.includes(d.colour) && d.total))));
+    this.flameFind = null;
+    section.replaceChildren(make("div", {class: "kinds"}, ...buttons, ...(data.files.every((file) => file.trace) ? [" of ", when] : []), find, "a click on a box shows it alone, one on the first box all again"), title, content);
+    choose(this.flameKind ?? Math.max(0, kinds.findIndex(([, , colours]) => this.app.model.details.some((d) => colours.includes(d.colour) && d.total))));
+  }
+  // What flame graphs there are: a name, how gotrace profile calls it, the colours of its slices, and what its values are.
+  flameKinds() {
+    const sampled = this.app.data.files.some((file) => file.trace) && this.app.model.marks.some((mark) => !mark.log);
+    return [["synchronization, channels", "--sync", [3, 5], duration], ["network", "--network", [4], duration], ["system calls", "--syscall", [SYSCALL], duration], ["scheduling", "--scheduler", [RUNNABLE], duration],
+      ["all waits", "--blocked", [3, 4, 5, 6, 7], duration], ...(sampled ? [["CPU samples", "--cpu", [], (count) => count.toLocaleString("en") + (count === 1 ? " sample" : " samples")]] : [])];
+  }
+  fillTree(content, title, [, kind, colours, text], {begin, end, from = begin, to = end}) {
+    const {data, model} = this.app, files = data.files.filter((file) => file.time + file.begin <= to && file.time + file.end >= from);
+    const draw = (stacks) => { title.textContent = "", this.drawFlame(content, title, this.treeOf(stacks, text)); };
+    // A page of pictures has the sums that were made with them, of all.
+    if (!files.every((file) => file.trace)) return draw(model.details.filter((d) => colours.includes(d.colour) && d.total).map((d) => [d.file, data.stack(d.stack).reverse().map((f) => f.function), d.total]));
+    return this.askFor(content, files, "draw the flame graph", async (signal, progress) => {
+      const all = await atOnce(files.map((file, i) => () => file.trace.folded(kind, from - file.time, to - file.time, signal, progress(i))));
+      draw(all.flatMap((lines, i) => lines.map((line) => { const at = line.lastIndexOf(" "); return [files[i], plain(line.slice(0, at)).split(";"), Number(line.slice(at + 1))]; })));
+    });
+  }
+  // A tree of {name, value, children}, from stacks: {file, functions from the outermost on, value}. `text`: of a value.
+  treeOf(stacks, text) {
+    const root = {name: "all", value: 0, children: new Map(), text};
+    for (const [file, functions, value] of stacks) {
+      let node = root;
+      node.value += value;
+      for (const name of [...(this.app.data.several ? [file.title] : []), ...(functions.length ? functions : ["(unknown)"])]) {
+        if (!node.children.has(name)) node.children.set(name, {name: name || "(unknown)", value: 0, children: new Map(), text});
+        node = node.children.get(name);
+        node.value += value;
+      }
+    }
+    return root;
   }
 
   drawFlame(content, title, root) {
@@ -607,12 +666,17 @@ class Panels {
     c.scale(ratio, ratio);
     c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
     c.textBaseline = "middle";
-    const theme = this.app.painter.theme;
+    const theme = this.app.painter.theme, found = this.flameFind;
+    // The value of what is found, below a box or in it.
+    const foundIn = (node) => (found(node.name) ? node.value : [...node.children.values()].reduce((sum, child) => sum + foundIn(child), 0));
+    this.redrawFlame = () => this.drawFlame(content, title, root);
     const draw = (node, x, y, size) => {
       let hash = 0;
       for (const letter of node.name) hash = hash * 31 + letter.charCodeAt(0) | 0;
       c.fillStyle = theme.names[(hash >>> 0) % 8];
+      c.globalAlpha = found && !found(node.name) ? 0.25 : 1;
       c.fillRect(x, y, Math.max(0.5, size - 1), 18);
+      c.globalAlpha = 1;
       boxes.push({node, x, y, size});
       c.fillStyle = textOn(rgba(theme.names[(hash >>> 0) % 8]));
       if (size > 30) c.save(), c.beginPath(), c.rect(x, y, size - 3, 18), c.clip(), c.fillText(node.name, x + 4, y + 9), c.restore();
@@ -625,7 +689,7 @@ class Panels {
     draw(root, 0, 0, width);
     const boxAt = (event) => boxes.find((b) => event.offsetX >= b.x && event.offsetX < b.x + b.size && event.offsetY >= b.y && event.offsetY < b.y + 18);
     const tell = (box) => {
-      title.textContent = box ? box.node.name + ": " + duration(box.node.value) + " (" + (100 * box.node.value / (root.value || 1)).toFixed(1) + " %)" : " ";
+      title.textContent = box ? box.node.name + ": " + root.text(box.node.value) + " (" + (100 * box.node.value / (root.value || 1)).toFixed(1) + " %)" : " ";
     };
     const choose = (box) => this.drawFlame(content, title, box.node === root && this.flameRoot ? this.flameRoot : (this.flameRoot = this.flameRoot || root, box.node));
     canvas.addEventListener("mousemove", (event) => tell(boxAt(event)));
@@ -645,9 +709,9 @@ class Panels {
       else return;
       event.preventDefault();
     });
-    title.textContent = root.name + ": " + duration(root.value);
     content.replaceChildren(keys);
     point();
+    if (found) title.textContent = "found: " + root.text(foundIn(root)) + " of " + root.text(root.value) + " (" + (100 * foundIn(root) / (root.value || 1)).toFixed(1) + " %)";
   }
 }
 

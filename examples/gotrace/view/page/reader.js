@@ -18,30 +18,32 @@ class Reader {
     reader.script = URL.createObjectURL(new Blob([await inflate("worker0")], {type: "text/javascript"}));
     return reader;
   }
-  // Runs a command of the tool on a file. Returns its status, its output and what it reported. `signal`: ends it early. `index`: of
-  // the trace, or null.
-  run(file, words, progress, signal, index) {
+  // Runs a command of the tool on a source. Returns its status, its output, what it reported, and what it took (see worker.js).
+  // `signal`: ends it early.
+  run({file, index}, words, progress, signal) {
     if (signal.aborted) return Promise.reject(new Ended());
-    const worker = new Worker(this.script), {module} = this;
+    const worker = new Worker(this.script), {module} = this, pieces = [];
     return new Promise((resolve, reject) => {
       worker.onmessage = ({data}) => {
         if (signal.aborted) return;
         if (data.progress !== undefined) progress(data.progress, data.sketch);
+        else if (data.piece) pieces.push(new Response(data.piece).blob()); // Firefox puts that on the disk, but not new Blob()
         else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replaceAll("/trace.gtx", "the index").replace(/^gotrace: /gm, "").trim()});
       };
       signal.addEventListener("abort", () => reject(new Ended()));
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
       worker.postMessage({module, file, index, words});
-    }).finally(() => worker.terminate());
+    }).then(async (data) => ({...data, output: new Blob(await Promise.all(pieces))})).finally(() => worker.terminate());
   }
 }
 
-// A trace in a file, which gzip may have compressed, or one that is served: {url, size}. `words`: options of gotrace view,
-// for a part of it.
-class Trace {
-  // `note`: what the page says of it. `index`: as `file`, with which a part is read from near its beginning on; null: none.
-  constructor(reader, file, name, words, note, index = null) {
-    Object.assign(this, {reader, file, name, words, note, index});
+const LEAST_INDEXED = 1 << 23; // bytes; a smaller trace is read in less than half a second
+
+// A file, which gzip may have compressed, or one that is served: {url, size}.
+class Source {
+  // `index`: as `file`, with which a part is read from near its beginning on; null: there is none yet.
+  constructor(file, index = null) {
+    Object.assign(this, {file, index, indexed: index !== null}); // indexed: it is made, or cannot be
   }
   async unpack() {
     if (this.file.url) return;
@@ -50,33 +52,79 @@ class Trace {
       this.file = await new Response(this.file.stream().pipeThrough(new DecompressionStream("gzip"))).blob()
         .catch(() => { throw new Refused("the gzip file is broken"); });
   }
+  // What is true of no other file of the session; null: nothing is known of it.
+  key() { return this.keyed ??= this.findKey(); } // before it is unpacked
+  async findKey() {
+    const {file} = this, part = 1 << 16;
+    if (!file.lastModified) return null;
+    const ends = await new Blob([file.slice(0, part), file.slice(-part)]).arrayBuffer();
+    return [file.name, file.size, file.lastModified, hashOf(new Uint8Array(ends))].join("\n");
+  }
+  // Makes an index of a large trace, in memory. Whatever cannot have one stays without.
+  async makeIndex(reader, progress, signal) {
+    if (this.file.size >= LEAST_INDEXED) {
+      const {status, output, errors} = await reader.run(this, ["index", "--index", "-", "/trace"], progress, signal);
+      if (!status && !errors) this.index = output;
+    }
+    this.indexed = true;
+  }
+}
+
+// A trace of a source. `words`: options of gotrace view, for a part of it.
+class Trace {
+  // `note`: what the page says of it.
+  constructor(reader, source, name, words, note) {
+    Object.assign(this, {reader, source, name, words, note, took: {read: 0, memory: 0}}); // took: bytes of the file, and at most of memory
+  }
+  get file() { return this.source.file; }
+  async run(words, progress, signal) {
+    const {read, memory, ...result} = await this.reader.run(this.source, words, progress, signal);
+    this.took = {read: this.took.read + read, memory: Math.max(this.took.memory, memory)};
+    return result;
+  }
   async read(progress, signal) {
-    await this.unpack();
-    const {status, output, errors} = await this.reader.run(this.file, ["view", ...this.words, "--data", "-o", "-", "/trace"], progress, signal, this.index);
+    await this.source.unpack();
+    const {status, output, errors} = await this.run(["view", ...this.words, "--data", "-o", "-", "/trace"], progress, signal);
     if (status) throw new Refused(errors || "the tool failed with status " + status);
     const data = await FileData.ofStream(output);
-    return Object.assign(data, {name: this.name, trace: this, errors: [this.note, errors].filter(Boolean).join("\n")});
+    return Object.assign(data, {name: this.name, trace: this, size: output.size, errors: [this.note, errors].filter(Boolean).join("\n")});
   }
   // What a command that writes text says of the trace; of a broken one, also of what comes before the error.
-  async ask(words, signal) {
-    const {output, errors} = await this.reader.run(this.file, [...words, "/trace"], () => {}, signal, this.index);
+  async ask(words, signal, progress = () => {}) {
+    const {output, errors} = await this.run([...words, "/trace"], progress, signal);
     if (!output.size) throw new Refused(errors);
     return output.text();
   }
   // Words of a command that says of the shown part what the path is.
   path(...words) { return ["path", ...this.words.filter((word) => /^--(from|to)=|^--(lenient|partial)$/.test(word)), ...words]; }
-  // What is wrong, which is asked only once.
+  // What is wrong, which is asked only once. `told`: all that gotrace info has told of what is shown.
   async findings(signal) {
     const words = this.words.filter((word) => word !== "--partial"); // info needs none
-    return this.found ??= JSON.parse(await this.ask(["info", ...words, "--json"], signal)).findings;
+    this.told ??= JSON.parse(await this.ask(["info", ...words, "--json"], signal));
+    return this.told.findings;
   }
   // How long what begins between two times of the trace lasts: see view_lengths.c.
-  async lengths(from, to, signal) {
+  async lengths(from, to, signal, progress) {
     const ends = [from, to].map((time) => Math.max(0, Math.ceil(time)));
-    return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal));
+    return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal, progress));
   }
-  // What is true of no other file of the session; null: nothing is known of it.
-  get key() { return this.file.lastModified ? [this.name, this.file.size, this.file.lastModified, ...this.words].join("\n") : null; }
+  // Words of a command that says of the shown part what happened between two times of the trace.
+  within(from, to) {
+    const [first, last] = [from, to].map((time) => Math.max(0, Math.round(time)) + "ns");
+    return [...this.words.filter((word) => !/^--(from|to)=|^--partial$/.test(word)), "--from", first, "--to", last];
+  }
+  // What happened between two times of the trace, added up. `words`: of a filter.
+  async sums(from, to, words, signal, progress) { return JSON.parse(await this.ask(["info", "--json", ...this.within(from, to), ...words], signal, progress)); }
+  // Values by stack between two times of the trace: lines "outermost;...;innermost VALUE" of gotrace profile.
+  async folded(kind, from, to, signal, progress) {
+    const {status, output, errors} = await this.run(["profile", kind, "--folded", ...this.within(from, to), "/trace"], progress, signal);
+    if (status && !output.size) throw new Refused(errors);
+    return (await output.text()).split("\n").slice(0, -1);
+  }
+  // The words for a part between two times of the trace.
+  wordsOf(from, to) {
+    return [...this.words.filter((word) => !/^--(from|to)=/.test(word)), "--from=" + Math.max(0, Math.floor(from)) + "ns", "--to=" + Math.max(0, Math.ceil(to)) + "ns"];
+  }
 }
 
 // How long the rest will take, if a part took some milliseconds; nothing while that is no more than a guess.
@@ -146,13 +194,16 @@ async function atOnce(jobs) {
   return results;
 }
 
-const MOST_KEPT = 4; // traces that were read and can be shown again at once
+// Traces that were read and can be shown again at once, and what the browser keeps for them.
+const MOST_KEPT = 4, MOST_BYTES_KEPT = 2e9;
 
 // The page: what it has is shown at once; what is chosen or dropped, in its place or beside it.
 class Page {
   constructor(reader) {
     this.reader = reader, this.app = null;
-    this.kept = new Map(); // FileData by the key of its trace, the latest last
+    this.kept = new Map(); // FileData by the key of its source and words, the latest last
+    this.making = null; // {source, ended}: whose index is made
+    this.whole = null; // the Data of which a part is shown
     this.blank = [...document.querySelectorAll("header, aside, main")].map((element) => [element.tagName, element.cloneNode(true)]);
     this.begin();
     document.addEventListener("dragover", (event) => event.preventDefault());
@@ -165,11 +216,14 @@ class Page {
     this.start = new Start((files, beside) => this.openFiles(files, beside));
     document.getElementById("open").hidden = false;
     document.getElementById("add").hidden = !this.app;
+    const whole = document.getElementById("whole");
+    whole.hidden = !this.whole;
+    whole.addEventListener("click", () => this.openWhole());
   }
-  openFiles(files, beside) { return this.open(files.map((file) => ({file, name: file.name, words: [], note: ""})), beside); }
-  // Opens traces: {file, name, words, note}, perhaps with {index}. `beside`: beside those that are shown, or are being read. Otherwise they take the
+  openFiles(files, beside) { return this.open(files.map((file) => ({source: new Source(file), name: file.name, words: [], note: ""})), beside); }
+  // Opens traces: {source, name, words, note}. `whole`: the Data of which they are a part. `beside`: beside those that are shown, or are being read. Otherwise they take the
   // place of both.
-  async open(list, beside = false) {
+  async open(list, beside = false, whole = null) {
     const last = this.opening, joins = beside && last?.reading, items = list.map((item) => ({...item, name: plain(item.name), part: 0}));
     const now = this.opening = joins ? {...last, items: [...last.items, ...items]} : {items, shown: beside && this.app ? this.app.data.files : [], ended: new AbortController(), reading: true};
     if (!joins) last?.ended.abort();
@@ -185,8 +239,12 @@ class Page {
       if (of instanceof Error && !(of instanceof Refused)) console.error(of);
     }
     if (!found.length && !this.app) return this.start.choose(refused.join("\n"));
-    if (found.length) this.show(new Data([...now.shown, ...found]));
-    else this.start.show(false);
+    if (found.length) {
+      if (!beside) this.whole = whole;
+      this.show(new Data([...now.shown, ...found]));
+    } else {
+      this.start.show(false);
+    }
     await this.findAll(now.ended.signal, refused);
   }
   // A trace's data, or why it is refused.
@@ -201,12 +259,40 @@ class Page {
     this.start.wait(alone ? items[0].name : items.length + " traces", items.reduce((sum, item) => sum + item.part, 0) / items.length, alone ? points : null);
   }
   // Reads a trace, unless it is kept.
-  async read({file, name, words, note, index}, progress, signal) {
-    const trace = new Trace(this.reader, file, name, words, note, index), {key} = trace, found = this.kept.get(key) || await trace.read(progress, signal);
+  async read({source, name, words, note}, progress, signal) {
+    const of = await source.key(), key = of && [of, ...words].join("\n");
+    const found = this.kept.get(key) || await new Trace(this.reader, source, name, words, note).read(progress, signal);
     this.kept.delete(key); // it becomes the latest
     if (key) this.kept.set(key, found);
-    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
+    const bytes = () => [...this.kept.values()].reduce((sum, data) => sum + data.size, 0);
+    while (this.kept.size > MOST_KEPT || (this.kept.size > 1 && bytes() > MOST_BYTES_KEPT)) this.kept.delete(this.kept.keys().next().value);
     return found;
+  }
+  // Shows a part of what is shown by itself, with all that the tables of the whole have no room for.
+  async openPart(from, to) {
+    const {data} = this.app;
+    await this.open(data.files.map(({trace, time}) => ({source: trace.source, name: trace.name, words: trace.wordsOf(from - time, to - time), note: ""})), false, this.whole || data);
+  }
+  async openWhole() {
+    this.opening?.ended.abort();
+    const {files} = this.whole, now = this.opening = {items: [], ended: new AbortController(), reading: false};
+    this.whole = null;
+    this.show(new Data(files));
+    await this.findAll(now.ended.signal, []);
+  }
+  sources() { return [...new Set(this.app.data.files.map((file) => file.trace.source))]; }
+  // Makes indexes of what is shown, one after another, when nobody waits for anything else.
+  async makeIndexes() {
+    const sources = this.sources();
+    if (this.making) return; // for the whole, of which a part is shown
+    for (let source; (source = sources.find(({indexed}) => !indexed));) {
+      const making = this.making = {source, ended: new AbortController()};
+      const progress = (part) => { if (this.making === making) document.getElementById("indexing").textContent = "index: " + Math.floor(part * 100) + " %"; };
+      await source.makeIndex(this.reader, progress, making.ended.signal).catch(() => { source.indexed = !making.ended.signal.aborted; });
+      if (this.making !== making) return;
+      this.making = null;
+      document.getElementById("indexing").textContent = "";
+    }
   }
   // Asks what is wrong with each trace, and shows it, after what is to be said of them.
   async findAll(signal, refused) {
@@ -217,8 +303,10 @@ class Page {
       if (signal.aborted) return;
       found[i] = findings.map((finding) => ({...finding, file}));
       app.panels.fillFindings(errors, found.flat());
+      if (app.tab === "summary") app.show("summary"); // it tells of that, too
     }));
     app.answered = true;
+    if (!signal.aborted) await this.makeIndexes();
   }
   show(data) {
     if (this.app) { // elements without the listeners of what was open
@@ -226,7 +314,8 @@ class Page {
       for (const [tag, element] of this.blank) document.querySelector(tag).replaceWith(element.cloneNode(true));
       history.replaceState(null, "", location.pathname + location.search);
     }
-    this.app = new App(data);
+    this.app = new App(data, (from, to) => this.openPart(from, to));
+    if (this.making && !this.sources().includes(this.making.source)) this.making.ended.abort(), this.making = null;
     this.begin();
     this.start.show(false);
     window.gotrace = forTests(this.app);

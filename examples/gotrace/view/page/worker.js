@@ -2,12 +2,14 @@
 //
 // reader.js asks {module, file, index, words}; file and index are each a File, or {url, size} of one that is served; index may be null. The
 // tool finds them as /trace and /trace.gtx, reads them where it needs to, and writes to standard output. The answers are {progress, sketch}, from 0 to 1, with
-// points [time, running, runnable], and at last {status, output, errors}.
+// points [time, running, runnable], and {piece}, of the output; and at last {status, errors, read, memory}: how many bytes of the file were read,
+// and how many the tool had.
 
 "use strict";
 
 const BLOCK = 1 << 20, KEPT = 24; // of the file, in memory
-const PIECE = 1 << 24; // of the output; the browser may keep larger ones outside of its memory
+const GARBAGE = 1 << 23; // bytes, never touched, by which the browser looks more often for blocks that are no longer used
+const PIECE = 3 << 23; // of the output; the browser may keep large ones outside of its memory: see Reader.run
 const OK = 0, BAD_DESCRIPTOR = 8, INVALID = 28, NO_ENTRY = 44, NOT_SUPPORTED = 52;
 const DIRECTORY = 3, REGULAR = 4; // types of files
 const ROOT = 3, FILES = {trace: 4, "trace.gtx": 5}; // descriptors
@@ -19,7 +21,7 @@ class Exit {
 // The file, in blocks, of which the latest are kept.
 class Input {
   constructor(file) {
-    Object.assign(this, {file, blocks: new Map(), reader: new FileReaderSync(), at: 0});
+    Object.assign(this, {file, blocks: new Map(), reader: new FileReaderSync(), at: 0, fetched: 0});
   }
   fetch(from, to) {
     if (!this.file.url) return this.reader.readAsArrayBuffer(this.file.slice(from, to));
@@ -36,8 +38,10 @@ class Input {
     if (block) {
       this.blocks.delete(number); // it becomes the latest
     } else {
-      block = new Uint8Array(this.fetch(number * BLOCK, (number + 1) * BLOCK));
       if (this.blocks.size === KEPT) this.blocks.delete(this.blocks.keys().next().value);
+      new ArrayBuffer(GARBAGE);
+      block = new Uint8Array(this.fetch(number * BLOCK, (number + 1) * BLOCK));
+      this.fetched += block.length;
     }
     this.blocks.set(number, block);
     return block;
@@ -56,21 +60,20 @@ class Input {
   }
 }
 
-// What is written, in pieces.
+// What is written, in pieces, which `take` gets.
 class Output {
-  constructor() { this.parts = [], this.open = [], this.size = 0; }
+  constructor(take) { this.take = take, this.open = [], this.size = 0; }
   write(bytes) {
     this.open.push(bytes.slice());
     this.size += bytes.length;
     if (this.size >= PIECE) this.end();
   }
   end() {
-    if (this.size) this.parts.push(new Blob(this.open));
+    const piece = new Uint8Array(this.size);
+    let at = 0;
+    for (const part of this.open) piece.set(part, at), at += part.length;
+    if (this.size) this.take(piece);
     this.open = [], this.size = 0;
-  }
-  blob() {
-    this.end();
-    return new Blob(this.parts);
   }
 }
 
@@ -80,7 +83,8 @@ class System {
     this.words = ["gotrace", ...words].map((word) => encoder.encode(word + "\0"));
     this.inputs = {[FILES.trace]: new Input(file)};
     if (index) this.inputs[FILES["trace.gtx"]] = new Input(index);
-    this.outputs = {1: new Output(), 2: new Output()};
+    this.errors = [];
+    this.outputs = {1: new Output((piece) => postMessage({piece}, [piece.buffer])), 2: new Output((piece) => this.errors.push(piece))};
   }
   bytes(at, size) { return new Uint8Array(this.memory.buffer, at, size); }
   get view() { return new DataView(this.memory.buffer); }
@@ -138,6 +142,7 @@ class System {
         input.at = Number(offset) + [0, input.at, input.file.size][whence];
         return this.long(at, input.at);
       },
+      fd_tell: (fd, at) => (this.inputs[fd] ? this.long(at, this.inputs[fd].at) : INVALID),
       fd_read: (fd, list, count, done) => (!this.inputs[fd] ? this.number(done, 0) : this.vectors(list, count, done, (to) => {
         const input = this.inputs[fd], got = input.read(to, input.at);
         input.at += got;
@@ -167,7 +172,8 @@ async function run({module, file, index, words}) {
     status = error instanceof Exit ? error.status : 1;
     if (!(error instanceof Exit)) system.outputs[2].write(new TextEncoder().encode(String(error)));
   }
-  postMessage({status, output: system.outputs[1].blob(), errors: await system.outputs[2].blob().text()});
+  for (const output of Object.values(system.outputs)) output.end();
+  postMessage({status, errors: await new Blob(system.errors).text(), read: system.inputs[FILES.trace].fetched, memory: system.memory?.buffer.byteLength || 0});
 }
 
 onmessage = (event) => run(event.data);

@@ -1,0 +1,91 @@
+/* samples.c - a program whose CPU time is known by function, for the CPU samples of `gotrace record --sample`
+ *
+ *     samples               two threads call three functions, and print how much CPU time each of them took
+ *     samples --allowed     exit status 0: this user may use perf events
+ *     samples --forbid COMMAND...     executes a command that may not */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Thread_local volatile unsigned sum;
+
+#define FUNCTION(name)                                        \
+  __attribute__((noinline)) void name(unsigned units) {       \
+    unsigned i;                                               \
+    for (i = 0; i < units * 1000000; i++) sum = sum * 17 + i; \
+  }
+FUNCTION(half)
+FUNCTION(third)
+FUNCTION(fifth)
+
+static double cpu_time(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+__attribute__((noinline)) static void measure(void (*function)(unsigned), unsigned units, double *time) {
+  double before = cpu_time();
+  function(units);
+  *time += cpu_time() - before;
+}
+
+/* Until the thread has used so much: on any machine there are enough samples. A call takes several of their periods, so
+ * that the two do not beat. */
+void *work(void *unused) {
+  double time[3] = {0, 0, 0};
+  while (cpu_time() < 1.2) {
+    measure(half, 5, &time[0]);
+    measure(third, 3, &time[1]);
+    measure(fifth, 2, &time[2]);
+  }
+  printf("half %f third %f fifth %f\n", time[0], time[1], time[2]);
+  return unused;
+}
+
+static int open_event(void) {
+  struct perf_event_attr a;
+  memset(&a, 0, sizeof a);
+  a.size = sizeof a;
+  a.type = PERF_TYPE_SOFTWARE;
+  a.config = PERF_COUNT_SW_CPU_CLOCK;
+  a.exclude_kernel = a.exclude_hv = 1;
+  return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0ul);
+}
+
+static void forbid(void) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {sizeof code / sizeof *code, code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+int main(int count, char **words) {
+  pthread_t thread;
+  if (count > 1 && strcmp(words[1], "--allowed") == 0) return open_event() < 0;
+  if (count > 2 && strcmp(words[1], "--forbid") == 0) {
+    forbid();
+    execvp(words[2], words + 2);
+    return 127;
+  }
+  pthread_create(&thread, NULL, work, NULL);
+  work(NULL);
+  pthread_join(thread, NULL);
+  return 0;
+}

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""A large trace that is dropped on the page: windows anywhere, parts by an index, and what both take.
+
+    tests/view/windows.py [-p PLACES] [MEGABYTES]      (default: 4 places of a trace of 30 MB)
+
+A program of Go 1.27 writes a trace of that size. In each browser it is chosen on the page. At random places windows of five
+lengths, 10 us to 10 ms, show what gotrace dump tells of that time, without reading the trace again. The page makes an index
+meanwhile; a part in the middle that is opened alone is then read from near its beginning on, and is what gotrace view shows
+of it. A file that is opened again is not read again, but one that has other contents is. Memory and the processor's time for
+a window have limits.
+"""
+
+import argparse
+import base64
+import collections
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
+import browser  # noqa: E402
+import check  # noqa: E402
+import made_trace  # noqa: E402
+from browser import TOOL, read, tool  # noqa: E402
+from story import Story  # noqa: E402
+
+PAGE = os.path.abspath("build/gotrace-view.html")
+LENGTHS = 10**4, 10**5, 10**6, 3 * 10**6, 10**7  # of windows, in nanoseconds
+MARGIN = 2 * 10**5  # nanoseconds of events around the longest window
+MOST_MEMORY = 300  # megabytes of a page's process
+MOST_OF_TOOL = 64  # megabytes that the tool has, however large the trace is
+MOST_TIME = 0.5  # seconds of all processors for a window, in the median
+OPENED = """return Boolean(window.gotrace && gotrace.app.data.name === arguments[0] && gotrace.app.answered && document.getElementById('start').hidden)"""
+TRACE = "gotrace.app.data.files[0].trace"
+INDEXED = TRACE + ".source.indexed"
+STARTED = "window.started = []; window.Worker = class extends Worker { postMessage(ask) { started.push(ask.words[0]); super.postMessage(ask); } };"
+PICTURE = "return gotrace.visible().then((all) => JSON.stringify([all, gotrace.app.data.events]))"
+
+
+class Processes:
+    """Those of a browser: the most memory that one that shows a page has had, and the time of all."""
+
+    def __init__(self, root):
+        self.root, self.most, self.over = root, 0, False
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+
+    def end(self):
+        self.over = True
+        self.thread.join()
+
+    def all(self):
+        parents = {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/stat" % pid, encoding="utf-8") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+                parents[int(pid)] = int(fields[1]), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            except OSError:
+                continue
+
+        def within(pid):
+            return pid == self.root or pid in parents and within(parents[pid][0])
+        return {pid: parents[pid][1] for pid in parents if within(pid)}
+
+    def time(self):
+        return sum(self.all().values())
+
+    def watch(self):
+        while not self.over:
+            for pid in self.all():
+                try:
+                    with open("/proc/%d/cmdline" % pid, encoding="utf-8") as file:
+                        words = file.read().replace("\0", " ").split()
+                    if "--type=renderer" not in words and words[-1:] != ["tab"]:
+                        continue
+                    with open("/proc/%d/smaps_rollup" % pid, encoding="utf-8") as file:
+                        self.most = max(self.most, int(next(line for line in file if line.startswith("Pss:")).split()[1]) * 1024 / 1e6)
+                except OSError:
+                    continue
+            time.sleep(0.3)
+
+
+def opened(b, name, seconds=900):
+    end = time.time() + seconds
+    while not b.run(OPENED, name):
+        assert time.time() < end, b.run("return document.getElementById('opening').textContent")
+        time.sleep(0.05)
+
+
+def check_windows(b, trace, places, generator, processes):
+    """Returns the processor's time of each window, and how long each was waited for."""
+    b.keys("e")
+    first, last, width = b.run("return [gotrace.app.data.begin, gotrace.app.data.end, gotrace.state().width]")
+    counts, times, waited = collections.Counter(), [], []
+    for place in range(places):
+        middle = generator.uniform(first + LENGTHS[-1], last - LENGTHS[-1])
+        known = int(middle) - LENGTHS[-1] // 2 - MARGIN, int(middle) + LENGTHS[-1] // 2 + MARGIN
+        story = Story(TOOL, trace, *known)
+        for length in LENGTHS:
+            b.run("gotrace.app.view.scroll = arguments[0] * gotrace.app.model.lines(gotrace.app.view).height", place and generator.random())
+            before, at = processes.time(), time.time()
+            b.run("gotrace.setView(arguments[0], arguments[1])", middle - length / 2, middle + length / 2)
+            b.frame()
+            times.append(processes.time() - before)
+            waited.append(time.time() - at)
+            check.compare_window(b, story, middle - length / 2, middle + length / 2, width, counts, known)
+    assert counts["goroutine"] > 20 * places and counts["proc"], counts
+    return times, waited, counts
+
+
+def check_part(b, trace):
+    """Opens a part alone, which is read with the index: both the picture and what is wrong, of less than the trace."""
+    first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
+    begin = int(first + (last - first) * 0.6)
+    end = begin + 10**7
+    b.run("gotrace.app.panels.showRange(gotrace.app.view.range = {from: arguments[0], to: arguments[1]})", begin, end)
+    b.wait_for("[...document.querySelectorAll('#panel button, #panel a')].find((link) => link.textContent === 'open alone')")
+    before = time.time()
+    b.run("[...document.querySelectorAll('#panel button, #panel a')].find((link) => link.textContent === 'open alone').click()")
+    b.wait_for("gotrace.app.data.begin === %d && !document.getElementById('whole').hidden" % begin)
+    took = time.time() - before
+    b.wait_for("gotrace.app.answered")
+    b.frame()
+    got, used = b.run(PICTURE), b.run("return [%s.took.read, %s.took.memory]" % (TRACE, TRACE))
+    assert used[0] < 0.8 * os.path.getsize(trace), used
+    assert used[1] < MOST_OF_TOOL * 1e6, used
+    b.run("document.getElementById('whole').click()")
+    b.wait_for("gotrace.app.data.begin === %d && gotrace.app.answered" % first)
+    assert b.run("return document.getElementById('whole').hidden")
+    return begin, end, got, took, used[0]
+
+
+def check_kept(b, name, data):
+    """What is opened again is not read again; another file of this name, size and time is."""
+    open_it = """
+      const data = Uint8Array.from(atob(arguments[1]), (c) => c.charCodeAt(0)), files = new DataTransfer();
+      files.items.add(new File([data], arguments[0], {lastModified: 1e12}));
+      document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));"""
+    events = "return gotrace.app.data.events"
+    packed = [base64.b64encode(each).decode() for each in data]
+    seen = []
+    for which in 0, 1, 0, 1:
+        shown = b.run("const {app} = gotrace; started.length = 0; return app.data.id")
+        b.run(open_it, name, packed[which])
+        b.wait_for("gotrace.app.data.id !== %r && gotrace.app.answered" % shown)
+        seen.append((b.run(events), b.run("return started.filter((word) => word !== 'index')")))
+    assert seen[0][0] != seen[1][0] and [row[0] for row in seen[:2]] == [row[0] for row in seen[2:]], seen
+    assert [row[1] for row in seen] == [["view", "info"]] * 2 + [[]] * 2, seen
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-p", type=int, default=4)
+    parser.add_argument("megabytes", type=int, nargs="?", default=30)
+    options = parser.parse_args()
+    if not os.path.exists(PAGE):
+        print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
+        sys.exit(77)
+    browsers = browser.needed()
+    with tempfile.TemporaryDirectory() as directory:
+        trace = os.path.join(directory, "large.trace")
+        # More generations than one a second, since an index has moments only between them.
+        shorter = dict(os.environ, GODEBUG="traceadvanceperiod=%d" % (700000 * options.megabytes))
+        if subprocess.run(["sh", "tests/go/write_traces.sh", "--big", trace, "%d000000" % options.megabytes, "200", "1.27"], env=shorter, stdout=subprocess.DEVNULL, check=False).returncode:
+            print("needs Go 1.27 (make deps)")
+            sys.exit(77)
+        tool("index", trace)
+        small = [made_trace.runs_rarely(1000 + more, share=0.0066).data() for more in (0, 1)]
+        for kind in browsers:
+            generator = random.Random(1)
+            with browser.session(kind) as b:
+                processes = Processes(b.process.pid)
+                try:
+                    b.open("file://" + PAGE)
+                    b.wait_for("!document.getElementById('start').hidden")
+                    before = time.time()
+                    b.choose("#file", trace)
+                    opened(b, "large.trace")
+                    shown = time.time() - before
+                    used = b.run("return %s.took.memory" % TRACE)
+                    assert used < MOST_OF_TOOL * 1e6, used
+                    b.wait_for(INDEXED, 900)
+                    indexed = time.time() - before
+                    most = processes.most  # what follows includes what the test itself asks for
+                    b.run(STARTED)
+                    times, waited, counts = check_windows(b, trace, options.p, generator, processes)
+                    assert b.run("return started") == []
+                    begin, end, got, took, bytes_read = check_part(b, trace)
+                    check_kept(b, "small.trace", small)
+                finally:
+                    processes.end()
+                page = os.path.join(directory, "part.html")
+                tool("view", "--from", "%dns" % begin, "--to", "%dns" % end, "-o", page, trace)
+                b.open_page(page)
+                b.frame()
+                assert got == b.run(PICTURE)
+                print("%s: %.0f MB: shown after %.1f s, index after %.1f s, with at most %.0f MB; %s; %.2f s of the processors for a window, %.2f s waited (medians); a part after %.1f s, %.1f MB read"
+                      % (kind.name, os.path.getsize(trace) / 1e6, shown, indexed, most, ", ".join("%d of %ss" % (count, what) for what, count in counts.items() if count),
+                         statistics.median(times), statistics.median(waited), took, bytes_read / 1e6), flush=True)
+                assert statistics.median(times) < MOST_TIME, times
+                assert 50 < most < MOST_MEMORY, most
+
+
+if __name__ == "__main__":
+    main()
