@@ -691,6 +691,7 @@ hostile_run() { # hostile_run OPTIONS -- WAY...
     -- "$work/evil/forged.trace" "$work/out/t.%d.trace" "$work/safe/victim.trace" >"$work/traced" 2>"$work/err" || status=$?
   # A child that is traced has the memory for its end and the file of its own trace; another has nothing.
   [[ " ${options[*]-} " != *--children* ]] || output=$'memory\nfile\ndone'
+  [[ " ${options[*]-} " != *--outside* ]] || output=$'memory\ndone' # its box
   [ $status = 7 ] || { cat "$work/err"; fail "hostile $*: exit status $status"; }
   [ "$(cat "$work/traced")" = "$output" ] || { cat "$work/traced"; fail "hostile $*: another output"; }
   [ ! -e "$work/safe/loaded" ] || fail "hostile $*: a library of the attacker was loaded"
@@ -728,6 +729,8 @@ test_hostile() {
   hostile_run --children -- texts "${texts[@]}"
   hostile_run -- fill
   hostile_run --children -- fill
+  hostile_run --outside --children -- texts "${texts[@]}"
+  hostile_run --outside --children -- fill
   hostile_run --children --flight 1000 -- texts "${texts[@]}"
   if command -v musl-gcc >/dev/null; then
     compile musl-gcc tests/record/hostile.c "$work/hostile"

@@ -20,7 +20,8 @@
  *
  *   1. The system opens a file of the command only for a process that could as well debug the command. What such a
  *      process can write, the list and the folder, gives it nothing that it does not have.
- *   2. A process that has given up privileges keeps only the mapping of `ends`, and only if it is traced itself. So
+ *   2. A process that has given up privileges keeps only the mapping of `ends`, and only if it is traced itself; with a
+ *      box, only that of its own box, which its writer does not trust (outside.h). So
  *      that file has no names: only numbers, any of which may be forged. The command prints them and decides nothing
  *      by them.
  *   3. fork passes no mapping to the child, and no descriptor of a trace.
