@@ -34,9 +34,9 @@ __attribute__((noreturn)) static void unknown_option(const command *c, const cha
 
 /* Keeps the words of an option that says what of the trace is read, for whoever reads it later: view_page.c. */
 static void keep_words(const option *o, char **word, int count, settings *set) {
-  static const size_t others[] = {SETTING(output), SETTING(open),   SETTING(no_open), SETTING(pictures),
-                                  SETTING(data),   SETTING(from),   SETTING(until),   SETTING(size),
-                                  SETTING(index),  SETTING(lengths)};
+  static const size_t others[] = {SETTING(output), SETTING(open),    SETTING(no_open), SETTING(pictures),
+                                  SETTING(data),   SETTING(from),    SETTING(until),   SETTING(size),
+                                  SETTING(index),  SETTING(lengths), SETTING(batches)};
   static const char *words[1024];
   size_t i;
   for (i = 0; i < COUNT(others); i++)
@@ -83,7 +83,7 @@ static void check_needs(const command *c, const bool *given) {
 
 /* Fails if a result that is no text would go to a terminal. A page is served then, or opened. */
 static void check_terminal(const command *c, settings *set) {
-  if (!c->result || set->output || set->open || set->folded || set->tables || set->lengths) return;
+  if (!c->result || set->output || set->open || set->folded || set->tables || set->lengths || set->batches) return;
 #if !IN_BROWSER
   if (c->run_all == command_view && !set->data && (set->no_open || isatty(1))) {
     set->serve = view_has_reader() && !set->pictures;

@@ -179,6 +179,12 @@ def skips(tool, directory):
     for part, (_, found, *_) in zip(parts, wanted):  # they select all, if they know what the first generation says
         check(part[0] != "dump" or found.count(b"UserLog") == wanted[0][1].count(b"UserLog"), *part, "selects only some")
         check(part[:2] != ["export", "--chrome"] or b'"name":"long"' in found, *part, "lacks the task that is open")
+    for kind, shown in (("UserTaskBegin", True), ("UserLog", False)):  # what is open is selected by where it began
+        found = run(tool, "export", "--chrome", "--from", "35ms", "--kind", kind, path)[1]
+        check((b'"name":"long"' in found) == shown, "a part with", kind, "has" if not shown else "lacks", "the task that is open")
+    for word in ("7", "8", "other"):  # 7 has ended
+        status, _, said = run(tool, "dump", "--from", "38ms", "--task", word, path)
+        check(status == 1 and b"no task %s in this part" % word.encode() in said, "a part has task", word, said)
     at = len(data) // 4
     check(65536 < at < len(data) - 65536, "the made trace is too small:", len(data))
     data[at:at + 1000] = b"\xff" * 1000

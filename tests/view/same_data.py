@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 TOOL, WASM = "build/examples/gotrace", "build/wasm/view.wasm"
-COMMANDS = (["view", "--lengths", "1000-1000000000"], ["view", "--data", "-o", "-"], ["view", "--data", "-o", "-", "--from", "1ms", "--partial", "--lenient"], ["info", "--json"], ["info"],
+COMMANDS = (["view", "--batches"], ["view", "--lengths", "1000-1000000000"], ["view", "--data", "-o", "-"], ["view", "--data", "-o", "-", "--from", "1ms", "--partial", "--lenient"], ["info", "--json"], ["info"],
             ["info", "--json", "--from", "1000ns", "--to", "1000000000ns"], ["info", "--json", "--from", "0ns", "--to", "2000000ns", "--go", "1"],
             ["profile", "--blocked", "--folded", "--from", "1000ns", "--to", "1000000000ns"], ["profile", "--cpu", "--folded"], ["path", "--go", "1"], ["check"], ["dump", "--partial"])
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A large trace that is dropped on the page: windows anywhere, parts by an index, and what both take.
 
-    tests/view/windows.py [-p PLACES] [MEGABYTES]      (default: 4 places of a trace of 30 MB)
+    tests/view/windows.py [-p PLACES] [-b BROWSER] [MEGABYTES]      (default: 4 places of a trace of 30 MB, in all browsers)
 
-A program of Go 1.27 writes a trace of that size. In each browser it is chosen on the page. At random places windows of five
+A program of Go 1.27 writes a trace of that size. In each browser it is chosen on the page, which first shows
+what the headers of batches tell: how much each thread wrote. At random places windows of five
 lengths, 10 us to 10 ms, show what gotrace dump tells of that time, without reading the trace again. The page makes an index
 meanwhile; a part in the middle that is opened alone is then read from near its beginning on, and is what gotrace view shows
 of it. A file that is opened again is not read again, but one that has other contents is. Memory and the processor's time for
@@ -13,6 +14,7 @@ a window have limits.
 import argparse
 import base64
 import collections
+import json
 import os
 import random
 import statistics
@@ -37,9 +39,19 @@ MOST_MEMORY = 300  # megabytes of a page's process
 MOST_OF_TOOL = 64  # megabytes that the tool has, however large the trace is
 MOST_TIME = 0.5  # seconds of all processors for a window, in the median
 OPENED = """return Boolean(window.gotrace && gotrace.app.data.name === arguments[0] && gotrace.app.answered && document.getElementById('start').hidden)"""
+MOST_THREADS = 64  # of which the page shows how much they wrote
+EVENT_BATCH, END_OF_GENERATION = 1, 52  # kinds of events
 TRACE = "gotrace.app.data.files[0].trace"
 INDEXED = TRACE + ".source.indexed"
 STARTED = "window.started = []; window.Worker = class extends Worker { postMessage(ask) { started.push(ask.words[0]); super.postMessage(ask); } };"
+OUTLINED = """
+  window.outlined = null;
+  const canvas = document.getElementById("sketch"), began = performance.now(), timer = setInterval(() => {
+    if (canvas.hidden || canvas.getAttribute("aria-label") !== "which threads wrote how much when") return;
+    const drawn = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer).filter((pixel) => pixel).length;
+    window.outlined = [(performance.now() - began) / 1000, document.getElementById("progress").value, drawn / canvas.width / canvas.height];
+    clearInterval(timer);
+  }, 20);"""
 PICTURE = "return gotrace.visible().then((all) => JSON.stringify([all, gotrace.app.data.events]))"
 
 
@@ -85,6 +97,30 @@ class Processes:
                 except OSError:
                     continue
             time.sleep(0.3)
+
+
+def written(data):
+    """How many bytes each thread wrote, as the headers of batches say."""
+    at, sizes = 16, collections.Counter()
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if data[at - 1] < 128:
+                return value
+    while at < len(data):
+        kind = number()
+        if kind == END_OF_GENERATION:
+            continue
+        assert kind == EVENT_BATCH, kind
+        _, thread, _, size = [number() for _ in range(4)]
+        if size and thread != 2**64 - 1:
+            sizes[thread] += size
+        at += size
+    return sizes
 
 
 def opened(b, name, seconds=900):
@@ -158,12 +194,13 @@ def check_kept(b, name, data):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-p", type=int, default=4)
+    parser.add_argument("-b")
     parser.add_argument("megabytes", type=int, nargs="?", default=30)
     options = parser.parse_args()
     if not os.path.exists(PAGE):
         print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
         sys.exit(77)
-    browsers = browser.needed()
+    browsers = [kind for kind in browser.needed() if options.b in (None, kind.name)]
     with tempfile.TemporaryDirectory() as directory:
         trace = os.path.join(directory, "large.trace")
         # More generations than one a second, since an index has moments only between them.
@@ -172,6 +209,8 @@ def main():
             print("needs Go 1.27 (make deps)")
             sys.exit(77)
         tool("index", trace)
+        told = {row["thread"]: row["bytes"] for row in json.loads(tool("view", "--batches", trace)[0])}
+        assert told == dict(written(read(trace)).most_common(MOST_THREADS)), told
         small = [made_trace.runs_rarely(1000 + more, share=0.0066).data() for more in (0, 1)]
         for kind in browsers:
             generator = random.Random(1)
@@ -181,9 +220,12 @@ def main():
                     b.open("file://" + PAGE)
                     b.wait_for("!document.getElementById('start').hidden")
                     before = time.time()
+                    b.run(OUTLINED)
                     b.choose("#file", trace)
                     opened(b, "large.trace")
                     shown = time.time() - before
+                    outlined, part, pixels = b.run("return window.outlined")
+                    assert part < 0.9 and 0.05 < pixels <= 1, (outlined, part, pixels)
                     used = b.run("return %s.took.memory" % TRACE)
                     assert used < MOST_OF_TOOL * 1e6, used
                     b.wait_for(INDEXED, 900)
@@ -201,8 +243,8 @@ def main():
                 b.open_page(page)
                 b.frame()
                 assert got == b.run(PICTURE)
-                print("%s: %.0f MB: shown after %.1f s, index after %.1f s, with at most %.0f MB; %s; %.2f s of the processors for a window, %.2f s waited (medians); a part after %.1f s, %.1f MB read"
-                      % (kind.name, os.path.getsize(trace) / 1e6, shown, indexed, most, ", ".join("%d of %ss" % (count, what) for what, count in counts.items() if count),
+                print("%s: %.0f MB: outline after %.1f s, shown after %.1f s, index after %.1f s, with at most %.0f MB; %s; %.2f s of the processors for a window, %.2f s waited (medians); a part after %.1f s, %.1f MB read"
+                      % (kind.name, os.path.getsize(trace) / 1e6, outlined, shown, indexed, most, ", ".join("%d of %ss" % (count, what) for what, count in counts.items() if count),
                          statistics.median(times), statistics.median(waited), took, bytes_read / 1e6), flush=True)
                 assert statistics.median(times) < MOST_TIME, times
                 assert 50 < most < MOST_MEMORY, most

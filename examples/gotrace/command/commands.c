@@ -156,6 +156,10 @@ const option options[] = {
      "not the page, but how long what begins between these two times lasts, by state, task and region, as JSON; in "
      "nanoseconds; for the page",
      NULL, set_text, SETTING(lengths), 0},
+    {"--batches",
+     "not the page, but which threads wrote how much when, as JSON, from Go 1.22 on; without reading events; for the "
+     "page",
+     NULL, set_flag, SETTING(batches), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -543,9 +547,8 @@ const command commands[] = {
          "  gotrace view server.trace client.trace\n"
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
-     .options = PART
-     "," FILTER
-     ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--lengths FROM-TO,--partial,--lenient",
+     .options = PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--lengths "
+                     "FROM-TO,--batches,--partial,--lenient",
      .files = MANY,
      .run_all = command_view},
 #if !IN_BROWSER

@@ -153,6 +153,34 @@ static bool take_often(source *s, const gotrace_event *e, thread *m) {
   return true;
 }
 
+/* Before the part, and for a consumer that ignores them, the most frequent events only change the world. True: done. */
+static bool apply_often(source *s, const gotrace_event *e, thread *m) {
+  op o;
+  switch (e->kind) {
+  case GOTRACE_V2_GO_START:
+  case GOTRACE_V2_GO_UNBLOCK:
+    o = op_at(e->kind, e->time, m);
+    o.id = e->args[0];
+    break;
+  case GOTRACE_V2_GO_STOP:
+  case GOTRACE_V2_GO_BLOCK:
+    o = op_at(e->kind, e->time, m);
+    o.name = pool_take_text(s->in->decoder, e->args[0]);
+    break;
+  default: return false;
+  }
+  if (e->stack) o.stack = pool_take_stack(s->in->decoder, e->stack);
+  apply(&s->w, &o);
+  return true;
+}
+
+/* Whether operations have no effect but on the world. */
+static bool is_quiet(const source *s, const gotrace_event *e) {
+  const consumer *to = s->to;
+  if (to->as_go || s->in_file || e->implied) return false;
+  return s->begun ? to->quiet && !to->stretch && !s->over : !to->before && between(s->first, e->time) < s->from;
+}
+
 /* An event that fits the world. */
 static void take_fitted(source *s, const gotrace_event *e, thread *m) {
   switch (e->kind) {
@@ -190,6 +218,7 @@ void take_event(source *s, const gotrace_event *e) {
       return; /* belongs to an event that is taken as a whole */
   }
   if (s->to->as_go && (s->in_file || !e->implied) && take_often(s, e, m)) return;
+  if (is_quiet(s, e) && apply_often(s, e, m)) return;
   take_fitted(s, e, m);
 }
 

@@ -274,20 +274,20 @@ static void nothing(consumer *c, int64_t time) { (void)c, (void)time; }
 static gotrace_result make_moments(indexing *x, input *in) {
   static const settings whole = {.from = INT64_MAX, .until = INT64_MAX}; /* a summary before its part */
   source *s = &x->s;
-  gotrace_event e;
+  const gotrace_event *e;
   gotrace_result result;
   x->has = 1 << INDEX_SNAPSHOT | 1 << INDEX_WORLD | 1 << INDEX_SUMMARY;
   x->c = (consumer){.begin = nothing, .take = take, .end = nothing, .statuses = true};
-  x->c.history = x->c.modules = x->c.early = true;
+  x->c.history = x->c.modules = x->c.early = x->c.quiet = true;
   result = source_begin(s, in, &x->c, 0, INT64_MAX);
   x->sum.c.early = true;
   if (result == GOTRACE_OK) result = summary_begin(&x->sum, in, &whole);
-  while (result == GOTRACE_OK && (result = input_next(in, &e)) == GOTRACE_OK) {
-    source_take(s, &e);
-    summary_pass(&x->sum, &e);
+  while (result == GOTRACE_OK && (result = input_take(in, &e)) == GOTRACE_OK) {
+    source_take(s, e);
+    summary_pass(&x->sum, e);
     if (s->named_late) x->foretold = x->count, s->named_late = false;
     /* After the trace's last Sync nothing would follow. */
-    if (e.kind != GOTRACE_V2_SYNC && gotrace_decoder_between(in->decoder)) add_moment(x, e.offset);
+    if (e->kind != GOTRACE_V2_SYNC && input_is_between(in)) add_moment(x, e->offset);
   }
   return result;
 }

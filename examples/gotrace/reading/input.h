@@ -98,6 +98,11 @@ static inline gotrace_result input_take(input *in, const gotrace_event **event) 
   return GOTRACE_OK;
 }
 
+/* After input_take(): whether the event was the last of its generation. */
+static inline bool input_is_between(const input *in) {
+  return in->taken == in->batch_size && gotrace_decoder_between(in->decoder);
+}
+
 /* The offset of the last event that input_take() gave; 0: none. */
 static inline uint64_t input_offset(const input *in) { return in->taken ? in->batch[in->taken - 1]->offset : 0; }
 

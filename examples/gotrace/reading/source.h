@@ -26,6 +26,7 @@ typedef struct consumer {
   void (*stretch)(struct consumer *, const stretch *);
   /* Set by the consumer. */
   filter *filter; /* take() and stretch() get only what it selects; NULL: everything */
+  bool quiet;     /* take() has no use for what starts, stops, blocks or unblocks a goroutine */
   bool all;       /* they get everything; world.chosen and stretch.chosen tell what the filter selects */
   bool history;   /* needs the world's `history` */
   filter *own[2]; /* filters that the consumer applies itself, in the part; NULL: none. They are told what is ahead */

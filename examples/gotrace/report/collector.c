@@ -215,6 +215,14 @@ static bool begins_something(unsigned kind) {
   }
 }
 
+bool collector_ignores(collector *gc, world *w, const op *o) {
+  const goroutine *g;
+  if (!gc->any) return true;
+  if (gc->busy || !gc->count) return false;
+  g = subject_of(w, o);
+  return !g || !collector_of(gc, g)->collects;
+}
+
 void collector_take(collector *gc, world *w, const op *o, int64_t from) {
   const goroutine *g;
   if (!gc->any && !begins_something(o->kind)) return;

@@ -62,6 +62,10 @@ static inline collector_go *collector_of(collector *gc, const goroutine *g) {
 
 /* Takes an operation before it is applied. `from`: start of the part; earlier changes only set its initial state. */
 void collector_take(collector *gc, world *w, const op *o, int64_t from);
+
+/* Whether an operation that only starts, stops, blocks or unblocks a goroutine changes nothing: neither that one nor
+ * any other works for the collector. */
+bool collector_ignores(collector *gc, world *w, const op *o);
 void collector_end(collector *gc, const world *w, int64_t from, int64_t end);
 void collector_free(collector *gc);
 

@@ -531,7 +531,7 @@ static void sum_take(consumer *c, const op *o) {
   summary *sum = (summary *)c;
   bool switches = o->kind == GOTRACE_V2_GO_START || o->kind == GOTRACE_V2_GO_UNBLOCK ||
                   ((o->kind == GOTRACE_V2_GO_BLOCK || o->kind == GOTRACE_V2_GO_STOP) && !o->stack);
-  if (switches && !sum->gc.any && !sum->selection.on) return;
+  if (switches && !sum->selection.on && collector_ignores(&sum->gc, c->w, o)) return;
   take_any(sum, o);
 }
 

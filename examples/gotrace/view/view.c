@@ -12,6 +12,7 @@
  *
  *     view_levels.c   slices at all levels of detail
  *     view_lengths.c  how long what begins in a time lasts
+ *     view_batches.c  which threads wrote how much when
  *     view_data.c     the data, as a stream
  *     view_pack.c     slices for a page with a limit, compressed
  *     view_page.c     the page
@@ -957,8 +958,9 @@ int command_view(char **paths, int count, const settings *set) {
   if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
   if (set->size && (set->pictures || set->serve || set->data)) usage("--size is for a page with the trace in it");
   if (count > 1 && (set->data || set->pictures)) usage("%s takes one FILE", set->data ? "--data" : "--pictures");
-  if (count > 1 && set->lengths) usage("--lengths takes one FILE");
+  if (count > 1 && (set->lengths || set->batches)) usage("%s takes one FILE", set->lengths ? "--lengths" : "--batches");
   if (set->lengths) return view_lengths(*paths, set);
+  if (set->batches) return view_batches(*paths);
 #if !IN_BROWSER
   if (!set->data) return view_all(paths, (size_t)count, set);
 #endif

@@ -203,6 +203,22 @@ void view_stream(view *v, output *out);
 /* Writes how long what begins between two times lasts: see view_lengths.c. */
 int view_lengths(const char *path, const settings *set);
 
+/* The header of a batch of Go 1.22 and later; all zero: the end of a generation. */
+typedef struct batch {
+  uint64_t generation, thread, time, size; /* size: of what follows the header */
+} batch;
+#define BATCHES_BEGIN 16                            /* offset */
+#define BATCH_HEADER (6 * GOTRACE_BYTES_PER_NUMBER) /* bytes at most */
+
+/* Whether the trace, of which these are the first BATCHES_BEGIN bytes, has such batches. */
+bool batches_begin(const uint8_t *data);
+
+/* Takes a header. Returns its size; 0: it is none. */
+size_t batch_header(const uint8_t *data, size_t size, batch *b);
+
+/* Writes which threads wrote how much when: see view_batches.c. */
+int view_batches(const char *path);
+
 /* Writes a page with pictures. Its chunks are those of view_pack.c. */
 void view_page(view *v, output *out);
 

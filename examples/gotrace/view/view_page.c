@@ -129,38 +129,18 @@ static void begin_reader_page(output *out, const char *policy) {
   put_element(out, "worker", view_worker, view_worker_size);
 }
 
-static uint64_t number_at(const uint8_t *data, size_t size, size_t *at) {
-  uint64_t value = 0;
-  unsigned shift;
-  for (shift = 0; *at < size && shift < 64; shift += 7) {
-    uint8_t byte = data[(*at)++];
-    value |= (uint64_t)(byte & 127) << shift;
-    if (byte < 128) return value;
-  }
-  *at = size; /* broken */
-  return 0;
-}
-
 /* How many bytes the first generations of a v2 trace have that are complete within `most`, with its header. */
 static size_t whole_generations(const uint8_t *data, size_t size, size_t most) {
-  size_t at = 16, whole = 0;
+  size_t at = BATCHES_BEGIN, whole = 0, taken;
   uint64_t generation = 0;
-  /* A header such as "go 1.22 trace". */
-  if (size < at || memcmp(data, "go 1.", 5) != 0 || memcmp(data + 5, "22", 2) < 0 || data[7] != ' ') return 0;
-  while (at < size && at <= most) {
-    size_t begin = at;
-    uint64_t kind = number_at(data, size, &at), of;
-    if (kind == GOTRACE_V2_END_OF_GENERATION) continue; /* the next batch has another number */
-    if (kind == GOTRACE_V2_EXPERIMENTAL_BATCH) number_at(data, size, &at);
-    else if (kind != GOTRACE_V2_EVENT_BATCH) break;
-    of = number_at(data, size, &at);
-    if (generation && of != generation) whole = begin;
-    generation = of;
-    number_at(data, size, &at); /* thread */
-    number_at(data, size, &at); /* time */
-    of = number_at(data, size, &at);
-    if (of > size - at) break;
-    at += of;
+  batch b;
+  if (size < at || !batches_begin(data)) return 0;
+  while (at < size && at <= most && (taken = batch_header(data + at, size - at, &b))) {
+    if (b.generation && generation && b.generation != generation) whole = at;
+    if (b.generation) generation = b.generation;
+    at += taken;
+    if (b.size > size - at) break;
+    at += (size_t)b.size;
   }
   return whole;
 }

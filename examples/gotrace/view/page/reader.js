@@ -37,7 +37,7 @@ class Reader {
   }
 }
 
-const LEAST_INDEXED = 1 << 23; // bytes; a smaller trace is read in less than half a second
+const LEAST_LARGE = 1 << 23; // bytes; a smaller trace is read in less than half a second
 
 // A file, which gzip may have compressed, or one that is served: {url, size}.
 class Source {
@@ -45,13 +45,15 @@ class Source {
   constructor(file, index = null) {
     Object.assign(this, {file, index, indexed: index !== null}); // indexed: it is made, or cannot be
   }
-  async unpack() {
+  unpack() { return this.unpacked ??= this.unpackFile(); }
+  async unpackFile() {
     if (this.file.url) return;
     const start = new Uint8Array(await this.file.slice(0, 2).arrayBuffer());
     if (start[0] === 0x1f && start[1] === 0x8b)
       this.file = await new Response(this.file.stream().pipeThrough(new DecompressionStream("gzip"))).blob()
         .catch(() => { throw new Refused("the gzip file is broken"); });
   }
+  get large() { return this.file.size >= LEAST_LARGE; }
   // What is true of no other file of the session; null: nothing is known of it.
   key() { return this.keyed ??= this.findKey(); } // before it is unpacked
   async findKey() {
@@ -62,7 +64,7 @@ class Source {
   }
   // Makes an index of a large trace, in memory. Whatever cannot have one stays without.
   async makeIndex(reader, progress, signal) {
-    if (this.file.size >= LEAST_INDEXED) {
+    if (this.large) {
       const {status, output, errors} = await reader.run(this, ["index", "--index", "-", "/trace"], progress, signal);
       if (!status && !errors) this.index = output;
     }
@@ -77,6 +79,7 @@ class Trace {
     Object.assign(this, {reader, source, name, words, note, took: {read: 0, memory: 0}}); // took: bytes of the file, and at most of memory
   }
   get file() { return this.source.file; }
+  get index() { return this.source.index; }
   async run(words, progress, signal) {
     const {read, memory, ...result} = await this.reader.run(this.source, words, progress, signal);
     this.took = {read: this.took.read + read, memory: Math.max(this.took.memory, memory)};
@@ -108,16 +111,14 @@ class Trace {
     const ends = [from, to].map((time) => Math.max(0, Math.ceil(time)));
     return JSON.parse(await this.ask(["view", ...this.words, "--lengths", ends.join("-")], signal, progress));
   }
-  // Words of a command that says of the shown part what happened between two times of the trace.
-  within(from, to) {
-    const [first, last] = [from, to].map((time) => Math.max(0, Math.round(time)) + "ns");
-    return [...this.words.filter((word) => !/^--(from|to)=|^--partial$/.test(word)), "--from", first, "--to", last];
-  }
   // What happened between two times of the trace, added up. `words`: of a filter.
-  async sums(from, to, words, signal, progress) { return JSON.parse(await this.ask(["info", "--json", ...this.within(from, to), ...words], signal, progress)); }
+  async sums(from, to, words, signal, progress) {
+    const part = this.wordsOf(Math.round(from), Math.round(to)).filter((word) => word !== "--partial");
+    return JSON.parse(await this.ask(["info", "--json", ...part, ...words], signal, progress));
+  }
   // Values by stack between two times of the trace: lines "outermost;...;innermost VALUE" of gotrace profile.
   async folded(kind, from, to, signal, progress) {
-    const {status, output, errors} = await this.run(["profile", kind, "--folded", ...this.within(from, to), "/trace"], progress, signal);
+    const {status, output, errors} = await this.run(["profile", kind, "--folded", ...this.wordsOf(Math.round(from), Math.round(to)), "/trace"], progress, signal);
     if (status && !output.size) throw new Refused(errors);
     return (await output.text()).split("\n").slice(0, -1);
   }
@@ -159,18 +160,24 @@ class Start {
     if (!part) this.began = performance.now();
     document.getElementById("opening").textContent = "Reading " + name + (part ? ": " + Math.floor(part * 100) + " %" + timeLeft(performance.now() - this.began, part) : "");
     bar.hidden = false, bar.value = part;
-    if (!part || !points) this.points = [], this.part = 0;
+    if (!part || !points) this.points = [], this.part = 0, this.threads = [];
     if (!this.points.length) this.since = this.part; // the reader may go through the beginning once before
     this.part = part;
     this.points.push(...(points || []));
     this.draw((part - this.since) / (1 - this.since));
   }
-  // Running and runnable goroutines of what has been read; `part`: how much of the trace that is taken to be.
+  // `threads`: which wrote how much when, of the whole trace (see view_batches.c).
+  outline(threads) {
+    this.threads = threads;
+    this.draw(0);
+  }
+  // Running and runnable goroutines of what has been read; before there are any, the threads. `part`: how much of the trace that is taken to be.
   draw(part) {
-    const canvas = document.getElementById("sketch"), c = canvas.getContext("2d"), {width, height} = canvas, {points} = this;
-    canvas.hidden = !points.length;
+    const canvas = document.getElementById("sketch"), c = canvas.getContext("2d"), {width, height} = canvas, {points, threads} = this;
+    canvas.hidden = !points.length && !threads.length;
+    canvas.setAttribute("aria-label", points.length ? "running and runnable goroutines of what has been read" : "which threads wrote how much when");
     c.clearRect(0, 0, width, height);
-    if (!points.length) return;
+    if (!points.length) return this.drawThreads(c, width, height);
     const whole = points.at(-1)[0] / Math.max(part, 0.01) || 1, most = points.reduce((sum, [, a, b]) => Math.max(sum, a + b), 1);
     const theme = document.documentElement.classList.contains("dark") ? DARK : LIGHT, scale = (height - 4) / most;
     let x = 0;
@@ -184,6 +191,16 @@ class Start {
       });
       x = to;
     }
+  }
+  // A strip for each thread, the stronger the more it wrote.
+  drawThreads(c, width, height) {
+    const {threads} = this, row = height / threads.length, most = threads.reduce((most, {columns}) => Math.max(most, ...columns), 1);
+    c.fillStyle = (document.documentElement.classList.contains("dark") ? DARK : LIGHT).states[0];
+    threads.forEach(({columns}, line) => columns.forEach((size, i) => {
+      c.globalAlpha = size / most;
+      c.fillRect(i * width / columns.length, line * row, width / columns.length, Math.max(1, row - 1));
+    }));
+    c.globalAlpha = 1;
   }
 }
 
@@ -250,9 +267,18 @@ class Page {
   // A trace's data, or why it is refused.
   async readItem(item, signal) {
     const progress = (part, points) => { item.part = part; this.tellProgress(points); };
+    this.outline(item, signal).catch(() => {}); // what is wrong with the trace, reading it tells
     const found = await this.read(item, progress, signal).catch((error) => error);
     if (!signal.aborted) progress(1, []);
     return found;
+  }
+  // Shows which threads wrote how much when, until there is more to show.
+  async outline({source, name, words}, signal) {
+    const alone = () => this.opening.items.length === 1 && this.opening.reading;
+    await source.unpack();
+    if (!source.large || source.index || !alone()) return;
+    const threads = JSON.parse(await new Trace(this.reader, source, name, words, "").ask(["view", "--batches"], signal));
+    if (!signal.aborted && alone()) this.start.outline(threads);
   }
   tellProgress(points) {
     const {items} = this.opening, alone = items.length === 1;
