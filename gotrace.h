@@ -4328,10 +4328,10 @@ typedef struct gotrace__box {
   struct gotrace__record_chunk *returned; /* atomic: chunks that have been read; the program takes all */
   uint32_t closed;                        /* atomic: no more is read */
   uint32_t done;                          /* atomic: the last value of `wanted` that has been answered */
-  gotrace__uint64 events;                 /* atomic: of the trace so far */
   /* Of the program: */
   uint32_t wanted;      /* atomic, a futex: number of calls of gotrace__box_sync */
   uint32_t state;       /* atomic */
+  uint32_t said;        /* atomic; what the process says of its own end: a number that its recorder knows */
   int32_t result;       /* of the capture, when it has ended */
   uint32_t session;     /* this and the next ones do not change while the box is used */
   gotrace__uint64 base; /* where the program has the box */
@@ -4345,16 +4345,10 @@ typedef struct gotrace__box {
 GOTRACE_API uint64_t gotrace__box_layout(void);
 GOTRACE_API gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_options *given);
 GOTRACE_API void gotrace__box_modules(void);
+GOTRACE_API void gotrace__box_say(uint32_t what);
 GOTRACE_API void gotrace__box_sync(void);
-GOTRACE_API void gotrace__box_release(void);
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
-static uint32_t gotrace__box_over;   /* atomic; its memory stays, but later sessions do not capture into it */
-
-/* The box of the session; NULL: it has none. */
-GOTRACE__FN gotrace__box *gotrace__box_now(void) {
-  return gotrace__load_relaxed(&gotrace__box_over) ? NULL : gotrace__boxed;
-}
 
 /* Whole pages; NULL: it is full. */
 GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
@@ -4365,31 +4359,14 @@ GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   return (char *)box + at;
 }
 
-/* No child inherits the box: it may give up privileges, while its parent trusts what is there. The child of a fork with
- * handlers has what the box had, in memory of its own. False: there was no memory for it. */
-static void *gotrace__box_copy; /* from before a fork until after it */
+/* No child inherits the box: it may give up privileges, while its parent trusts what is there. It begins anew, and may
+ * have a box of its own. But if a signal handler forks that has interrupted a call, the child goes on with that call
+ * when the handler returns. It then has what the box had, in memory of its own. */
+static void *gotrace__box_copy; /* from before such a fork until after it */
 static size_t gotrace__box_copied;
-GOTRACE__FN void gotrace__box_before_fork(void) {
-  if (!gotrace__boxed) return;
-  gotrace__box_copied = (size_t)gotrace__load_relaxed(&gotrace__boxed->used);
-  gotrace__box_copy = gotrace__map_pages(gotrace__box_copied);
-  if (gotrace__box_copy) memcpy(gotrace__box_copy, gotrace__boxed, gotrace__box_copied);
-}
-GOTRACE__FN void gotrace__box_after_fork(void) {
-  if (gotrace__box_copy) munmap(gotrace__box_copy, gotrace__box_copied);
-  gotrace__box_copy = NULL;
-}
-GOTRACE__FN bool gotrace__box_leave(void) {
-  size_t size = gotrace__box_copied;
-  void *box = gotrace__boxed, *copy = gotrace__box_copy;
-  gotrace__boxed = NULL;
-  gotrace__box_copy = NULL;
-  if (!box) return true;
-  return copy && GOTRACE__C(mremap)(copy, size, size, 3 /* MREMAP_MAYMOVE | MREMAP_FIXED */, box) == box;
-}
 
 GOTRACE__FN void *gotrace__new_pages(size_t size) {
-  gotrace__box *box = gotrace__box_now();
+  gotrace__box *box = gotrace__boxed;
   return box ? gotrace__box_pages(box, size) : gotrace__map_pages(size);
 }
 GOTRACE__FN void gotrace__give_back_pages(void *memory, size_t size) {
@@ -5350,24 +5327,30 @@ GOTRACE__FN void gotrace__back_off(unsigned *spins) {
   }
 }
 
-static gotrace__mutex gotrace__init_lock = GOTRACE__MUTEX;
-GOTRACE__FN void gotrace__init(void) {
+/* Sets what is not zero at the beginning. */
+GOTRACE__FN void gotrace__init_tracer(void) {
   static const gotrace__mutex unlocked = GOTRACE__MUTEX; /* not zero on macOS and NetBSD */
   struct gotrace__tracer *tracer = &gotrace__t;
   size_t i;
+  tracer->life = tracer->work = tracer->queue_lock = tracer->records = tracer->flight_lock = unlocked;
+  for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) tracer->wait_buckets[i].lock = unlocked;
+  for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) tracer->key_buckets[i].lock = unlocked;
+  gotrace__cond_init(&tracer->changed);
+  tracer->file.number = -1;
+  tracer->procs_tail = &tracer->procs;
+}
+
+static gotrace__mutex gotrace__init_lock = GOTRACE__MUTEX;
+GOTRACE__FN void gotrace__init(void) {
+  struct gotrace__tracer *tracer = &gotrace__t;
   if (GOTRACE__LIKELY(gotrace__load_acquire(&tracer->ready))) return;
   gotrace__lock(&gotrace__init_lock);
   if (!tracer->ready) {
-    tracer->life = tracer->work = tracer->queue_lock = tracer->records = tracer->flight_lock = unlocked;
-    for (i = 0; i < GOTRACE__WAIT_BUCKETS; i++) tracer->wait_buckets[i].lock = unlocked;
-    for (i = 0; i < GOTRACE__KEY_BUCKETS; i++) tracer->key_buckets[i].lock = unlocked;
-    gotrace__cond_init(&tracer->changed);
+    gotrace__init_tracer();
     gotrace__platform_init();
 #if !GOTRACE_SEQ_CST_FLAG
     tracer->fence = !gotrace__barrier_init();
 #endif
-    tracer->file.number = -1;
-    tracer->procs_tail = &tracer->procs;
     gotrace__store_release(&tracer->ready, 1u);
   }
   gotrace__unlock(&gotrace__init_lock);
@@ -6184,7 +6167,7 @@ GOTRACE__FN void gotrace__end_of(uint32_t session, gotrace_result result) {
   if (!gotrace__cas_seq_cst(&gotrace__on, &session, 0u)) return;
   gotrace__store_relaxed(&tracer->alloc_events, 0u);
 #ifdef GOTRACE__BOX
-  if (gotrace__box_now()) {
+  if (gotrace__boxed) {
     gotrace__box_end(gotrace__boxed, result);
     return;
   }
@@ -6249,7 +6232,7 @@ GOTRACE__FN gotrace__record_chunk *gotrace__take_spare(void) {
   gotrace__record_chunk *chunk;
   gotrace__lock(&tracer->queue_lock);
 #ifdef GOTRACE__BOX
-  if (!tracer->spare_chunks && gotrace__box_now()) gotrace__take_returned(gotrace__boxed);
+  if (!tracer->spare_chunks && gotrace__boxed) gotrace__take_returned(gotrace__boxed);
 #endif
   chunk = tracer->spare_chunks;
   if (chunk) tracer->spare_chunks = chunk->next;
@@ -6276,8 +6259,7 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
 #ifdef GOTRACE__BOX
-  if (gotrace__box_now() && gotrace__load_relaxed(&gotrace__boxed->closed))
-    gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
+  if (gotrace__boxed && gotrace__load_relaxed(&gotrace__boxed->closed)) gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
 #endif
   gotrace__lock(&tracer->queue_lock);
   if (old && !tracer->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
@@ -6308,7 +6290,7 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
 GOTRACE__FN void gotrace__wait_for_room(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
 #ifdef GOTRACE__BOX
-  if (gotrace__box_now()) {
+  if (gotrace__boxed) {
     gotrace__await_recorder(gotrace__boxed);
     return;
   }
@@ -10122,10 +10104,14 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
   return 0;
 }
 
+GOTRACE__DEFINE void gotrace__box_say(uint32_t what) {
+  if (gotrace__boxed) gotrace__store_release(&gotrace__boxed->said, what);
+}
+
 /* Waits until the recorder has read all that has happened so far, and made a cut; but not for ever. */
 #define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
 GOTRACE__DEFINE void gotrace__box_sync(void) {
-  gotrace__box *box = gotrace__box_now();
+  gotrace__box *box = gotrace__boxed;
   uint64_t since = gotrace__nanoseconds();
   uint32_t wanted;
   unsigned spins = 0;
@@ -10141,7 +10127,7 @@ GOTRACE__DEFINE void gotrace__box_sync(void) {
  * come first: the names that have been asked for until then are those of the modules known so far. */
 GOTRACE__DEFINE void gotrace__box_modules(void) {
   bool program = true;
-  if (gotrace__box_now()) (void)GOTRACE__C(dl_iterate_phdr)(gotrace__box_visit, &program);
+  if (gotrace__boxed) (void)GOTRACE__C(dl_iterate_phdr)(gotrace__box_visit, &program);
 }
 #endif
 
@@ -15198,13 +15184,15 @@ GOTRACE__DEFINE uint64_t gotrace__box_layout(void) {
 }
 
 /* Captures into a box, of which the recorder has set `size` and `layout`, and all else is 0. The tracer must not have
- * been used before. The box is used until the process ends, or executes another program. */
+ * been used before, except by the parent of a forked process. The box is used until the process ends, or executes
+ * another program. */
 GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_options *given) {
   struct gotrace__tracer *tracer = &gotrace__t;
   gotrace_options options;
   uint32_t state = GOTRACE__BOX_FREE;
   gotrace_result result = gotrace__check_options(given, &options, false);
   if (result == GOTRACE_OK && box->layout != gotrace__box_layout()) result = GOTRACE_ERROR_FORMAT;
+  if (result == GOTRACE_OK && gotrace__load_relaxed(&tracer->gone)) result = GOTRACE_ERROR_NESTED;
   if (result == GOTRACE_OK && (tracer->threads || tracer->reasons || tracer->active || gotrace__boxed))
     result = GOTRACE_ERROR_ALREADY_RUNNING;
   if (result != GOTRACE_OK) return result;
@@ -15236,19 +15224,6 @@ GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotra
   gotrace__store_release(&box->base, (uint64_t)(uintptr_t)box); /* with this the recorder may read the others */
   gotrace__store_seq_cst(&gotrace__on, 1u);
   return GOTRACE_OK;
-}
-
-/* After gotrace_stop and gotrace__box_sync, with which the recorder has read all: other sessions may begin, whose
- * traces the tracer writes itself. */
-GOTRACE__DEFINE void gotrace__box_release(void) {
-  struct gotrace__tracer *tracer = &gotrace__t;
-  gotrace__lock(&tracer->life);
-  if (gotrace__box_now() && !gotrace__load_relaxed(&gotrace__on)) {
-    gotrace__store_relaxed(&gotrace__box_over, 1u);
-    gotrace__store_seq_cst(&tracer->cleaned, tracer->session);
-    tracer->active = tracer->delivers = false;
-  }
-  gotrace__unlock(&tracer->life);
 }
 #endif
 
@@ -15436,7 +15411,7 @@ GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
     return GOTRACE_ERROR_NOT_RUNNING;
   }
 #ifdef GOTRACE__BOX
-  if (gotrace__box_now()) { /* the session stays, and the recorder reads it */
+  if (gotrace__boxed) { /* the session stays, and the recorder reads it */
     gotrace__end_early(GOTRACE_OK);
     gotrace__await_calls();
     gotrace__unlock(&tracer->life);
@@ -16024,6 +15999,11 @@ GOTRACE__FN gotrace__mutex *gotrace__fork_lock(unsigned i) {
   return table ? &table->lock : NULL;
 }
 
+/* A signal handler, which has interrupted a call, forks. */
+GOTRACE__FN bool gotrace__in_call_of_handler(void) {
+  return gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL);
+}
+
 GOTRACE__FN void gotrace__before_fork(void) {
   unsigned i;
   for (i = 0; i < GOTRACE__TAKEN_LOCKS; i++) {
@@ -16031,14 +16011,19 @@ GOTRACE__FN void gotrace__before_fork(void) {
     if (lock) gotrace__lock(lock);
   }
 #ifdef GOTRACE__BOX
-  gotrace__box_before_fork();
+  if (gotrace__boxed && gotrace__in_call_of_handler()) {
+    gotrace__box_copied = (size_t)gotrace__load_relaxed(&gotrace__boxed->used);
+    gotrace__box_copy = gotrace__map_pages(gotrace__box_copied);
+    if (gotrace__box_copy) memcpy(gotrace__box_copy, gotrace__boxed, gotrace__box_copied);
+  }
 #endif
 }
 
 GOTRACE__FN void gotrace__after_fork(void) {
   unsigned i;
 #ifdef GOTRACE__BOX
-  gotrace__box_after_fork();
+  if (gotrace__box_copy) gotrace__unmap_pages(gotrace__box_copy, gotrace__box_copied);
+  gotrace__box_copy = NULL;
 #endif
   for (i = GOTRACE__TAKEN_LOCKS; i--;) {
     gotrace__mutex *lock = gotrace__fork_lock(i);
@@ -16100,23 +16085,53 @@ GOTRACE__FN void gotrace__abandon_threads(void) {
   if (self) self->system_id = gotrace__system_thread_id();
 }
 
+#ifdef GOTRACE__BOX
+/* In the child. Nothing here may touch the box, unless there is a copy: then the interrupted call goes on with that,
+ * and no other call does anything. */
+GOTRACE__FN void gotrace__box_leave(void) {
+  struct gotrace__tracer *tracer = &gotrace__t;
+  void *box = gotrace__boxed, *copy = gotrace__box_copy;
+  uint32_t fence = tracer->fence;
+  bool exit_registered = tracer->exit_registered;
+  gotrace__on = 0;
+  gotrace__boxed = NULL;
+  gotrace__box_copy = NULL;
+  gotrace__at_thread_exit(NULL);
+  if (copy) {
+    (void)GOTRACE__C(mremap)(copy, gotrace__box_copied, gotrace__box_copied, 3 /* MAYMOVE | FIXED */, box);
+    gotrace__unlock_all();
+    gotrace__set_self(NULL);
+    tracer->gone = 1;
+    return;
+  }
+  memset(tracer, 0, sizeof *tracer);
+  gotrace__init_tracer();
+  tracer->fence = fence;
+  tracer->exit_registered = exit_registered;
+  tracer->ready = 1;
+  memset(&gotrace__pool, 0, sizeof gotrace__pool);
+  gotrace__pool.lock = tracer->life; /* unlocked */
+  gotrace__pool.used = GOTRACE__CHUNK;
+  gotrace__set_self(NULL);
+  gotrace__set_inside(gotrace__inside & GOTRACE__IN_SINK);
+  gotrace__unblock_signals();
+}
+#endif
+
 /* In the child there is one thread, and tracing is off. The records and procs of the parent's other threads are free,
  * and their goroutines are blocked for ever. A collection or stop-the-world is assumed to be theirs. The parent's
  * session is freed; the parent continues its trace. */
 GOTRACE__FN void gotrace__after_fork_in_child(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
-  bool in_call, boxed = false;
+  bool in_call;
   size_t i;
 #ifdef GOTRACE__BOX
-  boxed = gotrace__boxed != NULL;
-  if (!gotrace__box_leave()) { /* it must not touch its parent's */
-    gotrace__on = 0;
-    gotrace__set_self(NULL);
-    tracer->gone = 1;
+  if (gotrace__boxed) {
+    gotrace__box_leave();
     return;
   }
 #endif
-  in_call = gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL); /* a signal handler has forked */
+  in_call = gotrace__in_call_of_handler();
   gotrace__on = 0;
   gotrace__asked.what = 0;
   tracer->alloc_events = 0;
@@ -16124,8 +16139,10 @@ GOTRACE__FN void gotrace__after_fork_in_child(void) {
   if (!gotrace__in_sink) tracer->writing = NULL; /* a snapshot that a thread of the parent was writing */
   gotrace__past_clear();
   gotrace__abandon_threads();
-  if (tracer->transcriber && !in_call) gotrace__unread_free(NULL); /* in a box they may be used again already */
-  if ((tracer->transcriber || boxed) && !in_call) gotrace__session_free(NULL);
+  if (tracer->transcriber && !in_call) {
+    gotrace__unread_free(NULL);
+    gotrace__session_free(NULL);
+  }
   if (in_call && tracer->strings && tracer->stacks &&
       tracer->site_numbers) /* the call goes on to use them; they stay for ever */
     tracer->strings->arena.budget = tracer->stacks->arena.budget = tracer->site_numbers->arena.budget = NULL;

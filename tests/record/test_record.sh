@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), boxes (of children, with --outside), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples stacks usage summary threads_by_name sandbox alike limits ends killed crashes control signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples stacks usage summary threads_by_name sandbox alike limits ends killed crashes control boxes signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -691,6 +691,7 @@ hostile_run() { # hostile_run OPTIONS -- WAY...
     -- "$work/evil/forged.trace" "$work/out/t.%d.trace" "$work/safe/victim.trace" >"$work/traced" 2>"$work/err" || status=$?
   # A child that is traced has the memory for its end and the file of its own trace; another has nothing.
   [[ " ${options[*]-} " != *--children* ]] || output=$'memory\nfile\ndone'
+  [[ " ${options[*]-} " != *--outside* ]] || output=$'memory\ndone' # its box
   [ $status = 7 ] || { cat "$work/err"; fail "hostile $*: exit status $status"; }
   [ "$(cat "$work/traced")" = "$output" ] || { cat "$work/traced"; fail "hostile $*: another output"; }
   [ ! -e "$work/safe/loaded" ] || fail "hostile $*: a library of the attacker was loaded"
@@ -728,6 +729,8 @@ test_hostile() {
   hostile_run --children -- texts "${texts[@]}"
   hostile_run -- fill
   hostile_run --children -- fill
+  hostile_run --outside --children -- texts "${texts[@]}"
+  hostile_run --outside --children -- fill
   hostile_run --children --flight 1000 -- texts "${texts[@]}"
   if command -v musl-gcc >/dev/null; then
     compile musl-gcc tests/record/hostile.c "$work/hostile"
@@ -746,11 +749,10 @@ test_hostile() {
 
 # ---------------------------------------------------------------------------------------- children, flight recorder ----
 
-test_children() {
+children_with() { # children_with OPTION
   local trace traces=0
-  compile "${CC-cc}" tests/record/ends.c "$work/ends"
-  (cd "$work" && "$tool" record --children ./ends fork >traced 2>err) || [ $? = 9 ] || fail "children: $(cat "$work/err")"
-  ! grep -q 'problems\|not traced' "$work/err" || { cat "$work/err"; fail children; }
+  (cd "$work" && "$tool" record $1 --children ./ends fork >traced 2>err) || [ $? = 9 ] || fail "children: $(cat "$work/err")"
+  ! grep -q 'problems\|not traced' "$work/err" || { cat "$work/err"; fail "children $1"; }
   for trace in "$work"/*.trace; do
     traces=$((traces + 1))
     "$tool" check "$trace" >/dev/null || fail "$trace"
@@ -762,7 +764,7 @@ test_children() {
   done
   rm -f "$work"/*.trace
   # Signal handlers that interrupt a wait and fork.
-  (cd "$work" && "$tool" record --children ./ends handler_forks >traced 2>err) || [ $? = 9 ] || fail "children of handlers: $(cat "$work/err")"
+  (cd "$work" && "$tool" record $1 --children ./ends handler_forks >traced 2>err) || [ $? = 9 ] || fail "children of handlers: $(cat "$work/err")"
   ! grep -q 'problems\|not traced' "$work/err" || { cat "$work/err"; fail "children of handlers"; }
   traces=0
   for trace in "$work"/*.trace; do
@@ -772,7 +774,7 @@ test_children() {
   [ $traces = 3 ] || { ls "$work"; fail "children of handlers: $traces traces"; }
   rm -f "$work"/*.trace
   # A shell that starts programs, with a file name without %p.
-  (cd "$work" && "$tool" record --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||
+  (cd "$work" && "$tool" record $1 --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||
     [ $? = 3 ] || fail "children of a shell"
   traces=0
   for trace in "$work"/all*.trace; do
@@ -780,12 +782,41 @@ test_children() {
     ! "$tool" dump "$trace" | grep last_thing >/dev/null || traces=$((traces + 1))
   done
   [ $traces = 3 ] || { ls "$work"; cat "$work/err"; fail "children: $traces traces have the thread"; }
-  (cd "$work" && "$tool" record --children --format 1.23 -o all.trace sh -c './ends exit; exit 0' >traced 2>err) || fail "children, format 1.23"
+  (cd "$work" && "$tool" record $1 --children --format 1.23 -o all.trace sh -c './ends exit; exit 0' >traced 2>err) || fail "children, format 1.23"
   "$tool" info "$work"/all*.trace | grep 'Go 1\.23' >/dev/null || fail "children: format 1.23 was not kept"
   # Without --children, children are not traced and do not touch the file.
   rm -f "$work"/*.trace
-  (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
+  (cd "$work" && "$tool" record $1 -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
   [ "$(ls "$work"/*.trace | wc -l)" = 1 ] || fail "children were traced"
+  rm -f "$work"/*.trace
+}
+
+test_children() {
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  children_with ""
+  children_with --outside
+}
+
+# With --outside a child has a box of its own with --children, otherwise none, and neither a thread nor a descriptor. What
+# a killed child has done is in its trace.
+test_boxes() {
+  local compiler options boxes
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/boxes.c "$work/boxes"
+    for options in "--children,1" ,0; do
+      boxes=${options#*,}
+      "$tool" record -q --outside ${options%,*} -o "$work/b.trace" "$work/boxes" >"$work/said" || fail "boxes: status $?"
+      "$work/boxes" | sed "s/ 0 boxes/ $boxes boxes/" | cmp - "$work/said" ||
+        { cat "$work/said"; fail "$compiler, boxes: what a process has"; }
+      [ "$(ls "$work"/b*.trace | wc -l)" = $((1 + 2 * boxes)) ] || { ls "$work"; fail "$compiler, boxes: traces"; }
+      rm "$work"/b*.trace
+    done
+    "$tool" record --outside --children -o "$work/b.trace" sh -c "$work/boxes killed; true" >/dev/null 2>"$work/err" || fail "boxes: status $?"
+    [ "$(grep -c 'b\.[0-9]*\.trace: process .* was killed or ended by a system call' "$work/err")" = 1 ] || { cat "$work/err"; fail "boxes: a killed child"; }
+    has_thread "$(ls "$work"/b.*.trace)" last_thing
+    rm "$work"/b*.trace
+  done
 }
 
 # The debug information of a file is read once for all traces, and not at all if there is none. A damaged trace among them

@@ -205,9 +205,7 @@ const option options[] = {
      "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
      "one time axis",
      NULL, set_flag, SETTING(children), 0},
-    {"--outside",
-     "write the trace from here, out of memory that the program shares: nothing is lost if it is killed; not of its "
-     "children, nor of a program that it executes",
+    {"--outside", "write the trace from here, out of memory that the program shares: nothing is lost if it is killed",
      NULL, set_flag, SETTING(outside), 0},
     {"--sample HZ", "with --outside: also take CPU samples, as many a second of each thread's CPU time, such as 997",
      NULL, set_number, SETTING(sample), 1},
@@ -257,7 +255,8 @@ const command commands[] = {
          "program ends, but for the last event of each thread; also after SIGKILL or _exit. What runs in a library "
          "that was loaded or unloaded a moment ago may go without a name. If the memory cannot be had, the program "
          "writes "
-         "the trace itself.\n\n"
+         "the trace itself. With --children each process shares 16 MiB of its own; one that cannot is named, and not "
+         "traced. Its trace is complete when it ends, even if that is after the command.\n\n"
          "With --sample the trace also says where CPU time goes: see gotrace profile --cpu. The kernel interrupts each "
          "thread that runs and copies its registers and the top 8 KiB of its stack, from which gotrace finds the "
          "callers by .eh_frame; callers beyond that are missing, and those of code that no module contains. Code of "
@@ -271,8 +270,8 @@ const command commands[] = {
          "The library adds a thread, so the C library locks each call of stdio: in a program with one thread that "
          "reads "
          "or writes by single characters (getc, putc), this takes 2 to 7 times as long. Chromium aborts with "
-         "--children; "
-         "record it without. The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
+         "--children but without --outside. The exit status is 127 if COMMAND is not found, 126 if it cannot be "
+         "executed.",
      .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--outside,--sample HZ,"
                 "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
      .files = MANY,

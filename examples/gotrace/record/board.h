@@ -8,6 +8,9 @@
  *     ends       how each trace ended; mapped until it has
  *     box        with --outside: what the first program captures; mapped until it ends
  *
+ * With --outside any other program, and with --children any other process, asks for a box of its own when its trace
+ * starts. Another process of the tool makes it and writes that trace: see record.c.
+ *
  * A traced program has only two more environment variables: LD_PRELOAD, and GOTRACE_RECORD, the path of the settings.
  *
  * TRUST
@@ -17,7 +20,8 @@
  *
  *   1. The system opens a file of the command only for a process that could as well debug the command. What such a
  *      process can write, the list and the folder, gives it nothing that it does not have.
- *   2. A process that has given up privileges keeps only the mapping of `ends`, and only if it is traced itself. So
+ *   2. A process that has given up privileges keeps only the mapping of `ends`, and only if it is traced itself; with a
+ *      box, only that of its own box, which its writer does not trust (outside.h). So
  *      that file has no names: only numbers, any of which may be forged. The command prints them and decides nothing
  *      by them.
  *   3. fork passes no mapping to the child, and no descriptor of a trace.
@@ -91,31 +95,40 @@ enum {
   TRACE_STARTED /* a file in the folder has this name and identity, unless the process has removed it */
 };
 
+enum { BOX_NONE, BOX_WANTED, BOX_ANSWERED };
+
 struct trace_list {
   uint32_t count; /* atomic; may exceed the number of entries */
+  uint32_t
+      calls; /* atomic, a futex: increases when a box is wanted, and when a process that writes a trace has ended */
   struct trace_entry {
     uint32_t state; /* atomic; written last */
     int32_t pid;
     int32_t result, system_error; /* gotrace_result and errno of the start */
-    uint32_t outside;             /* the command writes this trace, from the box */
+    int32_t process;              /* the same as `pid`, in the command's namespace; only with a box */
+    int32_t writer;       /* the process of the tool that writes this trace, from a box; 0: the process itself */
+    uint32_t box_state;   /* atomic, a futex; BOX_NONE... */
+    int32_t box_error;    /* errno: there is no box; 0: */
+    struct kept_file box; /* of the writer */
     struct file_identity identity;
     char name[NAME_MAX + 1]; /* empty: the given file */
   } entry[];
 };
 
-/* Why a trace ends before its process, if not by an error. */
+/* Why a trace ends, if not by an error. With a box 0 and TRACE_EXECUTES may follow each other: exec may fail. */
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
   TRACE_SANDBOXED,    /* the process enters a sandbox */
-  TRACE_KILLED        /* a signal for which the program has no handler */
+  TRACE_KILLED,       /* a signal for which the program has no handler */
+  TRACE_EXITS,        /* with a box: the process ends by itself */
+  TRACE_CUT_OFF       /* with a box: the process has ended, and did not say that it would */
 };
 
 /* In the order of the list. An entry of a killed process stays zero. */
 struct trace_ends {
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
-    uint32_t why;                 /* TRACE_EXECUTES... */
-    uint32_t removed;             /* atomic; the process is about to remove the file: its name may be used again */
+    uint32_t why;                 /* atomic; TRACE_EXECUTES... */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
     uint64_t events;
     uint64_t problems[64]; /* by gotrace_problem */

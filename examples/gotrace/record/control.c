@@ -47,7 +47,11 @@ void control_begin(pid_t process) {
   socklen_t size = address_of(&address, process);
   listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0 || (bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 4) == 0)) return;
-  close(listener);
+  control_end();
+}
+
+void control_end(void) {
+  if (listener >= 0) close(listener);
   listener = -1;
 }
 

@@ -13,6 +13,8 @@
 /* Lets others ask about a program. If that is not possible, the recording goes on without. */
 void control_begin(pid_t process);
 
+void control_end(void);
+
 /* Answers who has asked. `trace`: where it is written; -1: not known yet. */
 void control_answer(recorder *r, int trace);
 

@@ -90,7 +90,6 @@ struct recorder {
   sample *samples; /* by time; those before sample_at are in the trace */
   size_t sample_at, sample_count, sample_capacity;
   gotrace__clocks before, now; /* the last two times that all was read */
-  bool over;                   /* the process has been told that all has been read; it may use the memory again */
 };
 
 /* ---------------------------------------------------------------------------------------------------- the box ---- */
@@ -373,7 +372,7 @@ static uint64_t copy_all(recorder *r) {
   size_t most = r->size / sizeof(gotrace__thread), count = 0;
   gotrace__thread *at, *m;
   if (!r->base) r->base = gotrace__load_acquire(&r->box->base);
-  if (!r->base || r->result != GOTRACE_OK || r->over) return 0;
+  if (!r->base || r->result != GOTRACE_OK) return 0;
   for (at = gotrace__load_acquire(&r->box->threads); at; at = gotrace__load_acquire(&m->next)) {
     m = in_box(r, at, sizeof *m);
     if (m && ++count <= most && read_thread(r, m, &copied)) continue;
@@ -454,7 +453,7 @@ static void read_samples(recorder *r) {
   memmove(r->samples, r->samples + r->sample_at, left * sizeof *r->samples);
   r->sample_at = 0;
   r->sample_count = left;
-  perf_read(r->events, r->base && !r->over ? add_sample : NULL, r);
+  perf_read(r->events, r->base && recorder_said(r) != TRACE_EXECUTES ? add_sample : NULL, r);
   r->t->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += perf_take_lost(r->events);
   qsort(r->samples, r->sample_count, sizeof *r->samples, compare_samples);
 }
@@ -523,6 +522,7 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
     free(r);
     return NULL;
   }
+  madvise(r->box, r->size, MADV_DONTFORK); /* other recorders have no part of it */
   gotrace__init();
   r->budget.limit = 8 * r->size; /* a box may be made to look endless */
   for (i = 0; i < COUNT(tables); i++) *tables[i] = (copied_table){1, 0, 1, GOTRACE__ARENA_BLOCK, NULL, NULL};
@@ -563,6 +563,8 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
 
 bool recorder_is_used(const recorder *r) { return gotrace__load_acquire(&r->box->base) != 0; }
 
+uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said); }
+
 /* Writes the trace up to its last cut. */
 static void write_complete(recorder *r, int to) {
   size_t at = 0;
@@ -587,7 +589,6 @@ static bool read_box(recorder *r, int to, bool cut) {
   gotrace__clocks clocks;
   uint64_t copied;
   bool more, wanted = r->wanted != gotrace__load_acquire(&r->box->wanted);
-  bool ended = gotrace__load_acquire(&r->box->state) == GOTRACE__BOX_ENDED;
   r->wanted = gotrace__load_acquire(&r->box->wanted);
   gotrace__add_relaxed(&r->box->beats, 1);
   if (wanted) gotrace__pass_skew();
@@ -605,8 +606,6 @@ static bool read_box(recorder *r, int to, bool cut) {
   if (t->error) stop_reading(r, t->error);
   if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
   write_complete(r, to);
-  gotrace__store_relaxed(&r->box->events, t->events);
-  r->over = r->over || (wanted && ended);
   gotrace__store_release(&r->box->done, r->wanted);
   return copied != 0;
 }

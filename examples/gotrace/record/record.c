@@ -19,14 +19,16 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
 static struct record_settings shared;
-static const struct trace_list *list;
-static const struct trace_ends *ends;
+static struct trace_list *list;
+static struct trace_ends *ends;
 static volatile pid_t child;
 static uid_t program_owner;
 static pid_t first_pid; /* of the command, and how it ended */
@@ -187,6 +189,8 @@ static void choose_output(const char *path) {
     fail("%s: %s", path ? path : "current directory", strerror(errno));
 }
 
+static void wake(uint32_t *word) { syscall(SYS_futex, word, 1 /* FUTEX_WAKE */, INT_MAX, NULL, NULL, 0); }
+
 /* A file in memory, for this user only. */
 static int memory_file(void) {
   int file = memfd_create("gotrace record", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -195,12 +199,12 @@ static int memory_file(void) {
 }
 
 /* Memory that the traced processes write. Its file keeps its size, so that reading it cannot fail. */
-static const void *share(struct kept_file *kept, size_t size) {
+static void *share(struct kept_file *kept, size_t size) {
   int file = memory_file();
-  const void *memory;
+  void *memory;
   if (ftruncate(file, (off_t)size) != 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     fail("shared memory: %s", strerror(errno));
-  memory = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+  memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) fail("shared memory: %s", strerror(errno));
   keep_file(kept, file);
   return memory;
@@ -219,32 +223,49 @@ static uint32_t count_entries(void) {
 
 /* ----------------------------------------------------------------------------------------------------- outside ----
  *
- * With --outside the first program captures into a box, and this process writes the trace: see outside.h. Otherwise,
- * and in programs that it executes, each process writes its own (preload/). */
+ * With --outside a process captures into a box, and a process of the tool writes the trace: see outside.h. For the
+ * first program that is the command itself. Any other program or process asks for a box (board.h); the server, a
+ * process of its own, then starts a writer for it. A writer goes on until its process ends, even after the command.
+ */
 
-#define BOX_BYTES ((size_t)64 << 20)
+#define BOX_BYTES ((size_t)64 << 20) /* of the first program */
+#define NEXT_BOX_BYTES ((size_t)16 << 20)
 
+/* A trace with fewer is not worth keeping if the process executes another program. */
+#define FEW_EVENTS 64
+
+/* What this process writes. */
 static struct {
   recorder *recorder; /* NULL: there is none, or it has ended */
   int output;         /* -1: not known yet */
-  uint32_t index;     /* of the trace in the list, when `output` is known */
+  uint32_t index;     /* of the trace in the list; that of the first program is the first */
   uint32_t hertz;     /* of CPU samples */
-  bool ended;
-  struct trace_end end;
+  pid_t process;
+  uint64_t box; /* its inode */
 } outside = {.output = -1};
 
-static void make_box(const settings *set) {
-  int file;
-  shared.box.descriptor = -1;
-  if (set->sample && !set->outside) usage("--sample needs --outside");
-  if (!set->outside) return;
-  outside.hertz = set->sample;
-  if (set->children || set->flight) usage("--outside goes neither with --children nor with --flight");
-  file = recorder_make_box(BOX_BYTES);
-  if (file < 0) return; /* little memory is left, or files must be small: the program writes the trace itself */
+/* Makes a box, and begins its trace. False: see errno. */
+static bool begin_outside(struct kept_file *box, size_t size) {
+  int file = recorder_make_box(size);
+  box->descriptor = -1;
+  if (file < 0) return false;
   outside.recorder = recorder_begin(file, &shared);
-  if (outside.recorder) keep_file(&shared.box, file);
-  else close(file);
+  if (!outside.recorder) {
+    close(file);
+    return false;
+  }
+  keep_file(box, file);
+  outside.box = box->identity.inode;
+  return true;
+}
+
+static void make_box(const settings *set) {
+  shared.box.descriptor = -1;
+  outside.hertz = set->sample;
+  if (set->sample && !set->outside) usage("--sample needs --outside");
+  if (set->outside && set->flight) usage("--outside does not go with --flight");
+  /* If little memory is left, or files must be small, the programs write their traces themselves. */
+  if (set->outside) begin_outside(&shared.box, BOX_BYTES);
 }
 
 /* Samples the child, which waits until then. */
@@ -274,60 +295,228 @@ static int open_trace(const struct trace_entry *entry, int mode) {
   return file;
 }
 
-static void close_output_of_box(void) {
-  if (outside.output != shared.given.descriptor) close(outside.output);
-  outside.output = -1;
+/* Its own copy, which does not change. False: the process has not begun to capture. */
+static bool read_entry(struct trace_entry *to) {
+  if (__atomic_load_n(&list->entry[outside.index].state, __ATOMIC_ACQUIRE) != TRACE_STARTED) return false;
+  *to = list->entry[outside.index];
+  to->name[NAME_MAX] = 0;
+  return to->writer == getpid();
 }
 
-/* The program has made the file, or it was given. */
+/* The process has made the file, or it was given. */
 static void find_output_of_box(void) {
-  static struct trace_entry entry;
-  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i;
-  for (i = 0; i < count && i < shared.traces && outside.output < 0; i++) {
-    if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) != TRACE_STARTED || !list->entry[i].outside) continue;
-    entry = list->entry[i];
-    entry.name[NAME_MAX] = 0;
-    if (*entry.name && !strchr(entry.name, '/')) outside.output = open_trace(&entry, O_WRONLY);
-    else if (!*entry.name && shared.given.descriptor >= 0) outside.output = shared.given.descriptor;
-    outside.index = i;
-  }
-  /* Then a file of another program may have been opened. */
-  if (outside.output < 0 || !__atomic_load_n(&ends->entry[outside.index].removed, __ATOMIC_ACQUIRE)) return;
-  close_output_of_box();
+  struct trace_entry entry;
+  if (outside.output >= 0 || !recorder_is_used(outside.recorder) || !read_entry(&entry)) return;
+  if (*entry.name && !strchr(entry.name, '/')) outside.output = open_trace(&entry, O_WRONLY);
+  else if (!*entry.name) outside.output = shared.given.descriptor;
+  if (*entry.name && outside.output >= 0) flock(outside.output, LOCK_EX | LOCK_NB); /* see is_being_written */
 }
 
-/* Ends the trace. `status`: of the program, or -1 if it goes on, with another one. */
+static uint32_t count_traces(void) {
+  uint32_t count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE);
+  return count < shared.traces ? count : shared.traces;
+}
+
+/* Whether the process's next program wants a box. */
+static bool has_successor(void) {
+  uint32_t i, count = count_traces();
+  for (i = outside.index + 1; i < count; i++)
+    if (__atomic_load_n(&list->entry[i].box_state, __ATOMIC_ACQUIRE) && list->entry[i].process == outside.process)
+      return true;
+  return false;
+}
+
+/* Whether the process still has the box; true also if that cannot be seen. */
+static bool has_box(void) {
+  char path[64], line[BOARD_PATH];
+  ull inode;
+  FILE *maps;
+  bool found;
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)outside.process);
+  maps = fopen(path, "re");
+  found = !maps;
+  while (!found && fgets(line, sizeof line, maps))
+    found = sscanf(line, "%*s %*s %*s %*s %llu", &inode) == 1 && inode == outside.box;
+  if (maps) fclose(maps);
+  return found;
+}
+
+/* Whether the trace ends before its process. */
+static bool leaves_box(void) {
+  uint32_t said = recorder_said(outside.recorder);
+  return said == TRACE_SANDBOXED || (said == TRACE_EXECUTES && (has_successor() || !has_box()));
+}
+
+static uint32_t why_ended(uint32_t said, int status) {
+  if (said == TRACE_EXECUTES || said == TRACE_SANDBOXED || said == TRACE_KILLED) return said;
+  if (status >= 0) return WIFSIGNALED(status) ? TRACE_KILLED : TRACE_EXITS;
+  return said == TRACE_EXITS ? said : TRACE_CUT_OFF;
+}
+
+/* Ends the trace. `status`: of the process; -1: not known. */
 static void finish_outside(int status) {
   recorder *r = outside.recorder;
+  struct trace_end end = {0};
+  struct trace_entry entry;
+  find_output_of_box();
+  end.why = why_ended(recorder_said(r), status);
+  recorder_finish(r, outside.output, &end);
   outside.recorder = NULL;
-  if (!recorder_is_used(r)) return;
-  if (outside.output < 0) find_output_of_box();
-  recorder_finish(r, outside.output, &outside.end);
-  if (outside.output < 0) return;
-  close_output_of_box();
-  outside.ended = true;
-  outside.end.has_ended = 1;
-  outside.end.why = ends->entry[outside.index].why;
-  if (!outside.end.why && status >= 0 && WIFSIGNALED(status)) outside.end.why = TRACE_KILLED;
+  control_end();
+  if (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor() && read_entry(&entry) && *entry.name &&
+      outside.output >= 0)
+    unlinkat(out.folder, entry.name, 0);
+  ends->entry[outside.index] = end;
+  __atomic_store_n(&ends->entry[outside.index].has_ended, 1u, __ATOMIC_RELEASE);
+  if (outside.output != shared.given.descriptor) close(outside.output);
+  __atomic_fetch_add(&list->calls, 1u, __ATOMIC_RELEASE);
+  wake(&list->calls);
+}
+
+/* Reads what the process captures, and waits a moment, or until something happens. */
+static void follow_outside(void) {
+  bool busy;
+  find_output_of_box();
+  if (leaves_box()) {
+    finish_outside(-1);
+    return;
+  }
+  busy = recorder_read(outside.recorder, outside.output);
+  control_answer(outside.recorder, outside.output);
+  recorder_wait(outside.recorder, busy ? 5 : 20);
 }
 
 /* Reads what the program captures until it ends, of which a signal tells. */
 static int follow(void) {
-  bool busy = true;
   int status;
   pid_t ended;
   while ((ended = waitpid(child, &status, outside.recorder ? WNOHANG : 0)) <= 0) {
     if (ended < 0 && errno != EINTR) fail("wait: %s", strerror(errno));
-    if (ended < 0 || !outside.recorder) continue;
-    if (recorder_is_used(outside.recorder) && outside.output < 0) find_output_of_box();
-    if (outside.output >= 0 && __atomic_load_n(&ends->entry[outside.index].why, __ATOMIC_ACQUIRE) &&
-        __atomic_load_n(&ends->entry[outside.index].has_ended, __ATOMIC_ACQUIRE))
-      finish_outside(-1);
-    else busy = recorder_read(outside.recorder, outside.output), control_answer(outside.recorder, outside.output);
-    if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
+    if (ended == 0) follow_outside();
   }
   if (outside.recorder) finish_outside(status);
   return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ writers ----
+ */
+
+static bool is_over(int process) {
+  struct pollfd over = {process, POLLIN, 0};
+  return poll(&over, 1, 0) > 0;
+}
+
+/* A descriptor of a process; -1: it is gone, or the system is too old. */
+static int open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+static void answer(struct trace_entry *entry, int error) {
+  entry->box_error = error;
+  __atomic_store_n(&entry->box_state, (uint32_t)BOX_ANSWERED, __ATOMIC_RELEASE);
+  wake(&entry->box_state);
+}
+
+/* In the writer. */
+static void write_trace(uint32_t index) {
+  struct trace_entry *entry = &list->entry[index];
+  int process = open_process(entry->process);
+  outside.index = index;
+  outside.process = entry->process;
+  entry->writer = getpid();
+  if (process < 0 || !begin_outside(&entry->box, NEXT_BOX_BYTES)) {
+    __atomic_store_n(&ends->entry[index].has_ended, 1u, __ATOMIC_RELEASE);
+    answer(entry, errno);
+    return;
+  }
+  control_begin(outside.process);
+  answer(entry, 0);
+  while (outside.recorder && !is_over(process)) follow_outside();
+  if (outside.recorder) finish_outside(-1);
+}
+
+static bool has_writer(const struct trace_entry *entry, const struct trace_end *end) {
+  return entry->writer > 0 && !__atomic_load_n(&end->has_ended, __ATOMIC_ACQUIRE) && kill(entry->writer, 0) == 0;
+}
+
+/* Whether the trace of the process's last program has been written. Otherwise its writer has to see that. */
+static bool is_alone(uint32_t index) {
+  uint32_t i;
+  for (i = 0; i < index; i++) {
+    const struct trace_entry *before = &list->entry[i];
+    bool same = i ? before->process == list->entry[index].process : child == list->entry[index].process;
+    if (!same || !has_writer(before, &ends->entry[i])) continue;
+    kill(before->writer, SIGCHLD);
+    return false;
+  }
+  return true;
+}
+
+/* In the server. */
+static void serve(void) {
+  static bool served[BOARD_TRACES];
+  const struct timespec second = {1, 0};
+  pid_t parent = getppid();
+  while (getppid() == parent) {
+    uint32_t calls = __atomic_load_n(&list->calls, __ATOMIC_ACQUIRE), i, count = count_traces();
+    for (i = 0; i < count; i++) {
+      if (served[i] || __atomic_load_n(&list->entry[i].box_state, __ATOMIC_ACQUIRE) != BOX_WANTED || !is_alone(i))
+        continue;
+      served[i] = true;
+      switch (fork()) {
+      case 0: write_trace(i); _exit(0);
+      case -1: answer(&list->entry[i], errno);
+      }
+    }
+    while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+    syscall(SYS_futex, &list->calls, 0 /* FUTEX_WAIT */, calls, &second, NULL, 0);
+  }
+}
+
+/* Keeps only what a writer needs: others may wait until nobody has the other end of a pipe. */
+static void close_others(void) {
+  unsigned folder = (unsigned)out.folder, given = (unsigned)shared.given.descriptor;
+  unsigned low = folder < given ? folder : given, high = folder < given ? given : folder;
+  int nothing = open("/dev/null", O_RDWR), i;
+  for (i = 0; i <= 2; i++) dup2(nothing, i);
+  syscall(SYS_close_range, 3, low - 1, 0);
+  syscall(SYS_close_range, low + 1, high - 1, 0);
+  if (high != UINT_MAX) syscall(SYS_close_range, high + 1, UINT_MAX, 0);
+}
+
+/* Returns the server, or 0. */
+static pid_t begin_server(void) {
+  static const int ignored[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+  size_t i;
+  pid_t server = outside.recorder ? fork() : 0;
+  if (server != 0 || !outside.recorder) return server < 0 ? 0 : server;
+  for (i = 0; i < COUNT(ignored); i++) signal(ignored[i], SIG_IGN);
+  control_end();
+  close_others();
+  outside.output = -1;
+  serve();
+  _exit(0);
+}
+
+/* Waits for the writers of processes that have ended. */
+static void end_server(pid_t server) {
+  const struct timespec millisecond = {0, 1000000};
+  uint32_t i, count = count_traces();
+  unsigned tries;
+  for (i = 0; i < count; i++) {
+    const struct trace_entry *entry = &list->entry[i];
+    int process = -1;
+    if (!has_writer(entry, &ends->entry[i]) || (process = open_process(entry->process)) >= 0) {
+      bool goes_on = process < 0 || !is_over(process);
+      if (process >= 0) close(process);
+      if (goes_on) continue;
+    }
+    for (tries = 0; tries < 10000 && has_writer(entry, &ends->entry[i]); tries++) {
+      kill(entry->writer, SIGCHLD);
+      nanosleep(&millisecond, NULL);
+    }
+  }
+  if (server <= 0) return;
+  kill(server, SIGKILL);
+  while (waitpid(server, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
 /* ----------------------------------------------------------------------------------------------------- running ---- */
@@ -376,6 +565,7 @@ static bool write_settings(int file) {
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
   int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
+  pid_t server;
   if (pipe2(pipe_ends, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
@@ -400,7 +590,10 @@ static int run(const char *path, char **words, const char *library) {
   close(pipe_ends[1]);
   while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;
   close(pipe_ends[0]);
+  outside.process = child;
+  server = begin_server();
   status = follow();
+  end_server(server);
   first_pid = child;
   first_status = status;
   child = 0;
@@ -468,7 +661,7 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   memset(t, 0, sizeof *t);
   t->start = list->entry[index];
   if (renewed[index].inode) t->start.identity = renewed[index];
-  t->end = outside.ended && index == outside.index ? outside.end : ends->entry[index];
+  t->end = ends->entry[index];
   t->file = -1;
   t->goes_on = goes_on(t->start.pid, index, count);
   name[NAME_MAX] = 0;
@@ -678,6 +871,10 @@ static void summarize(trace *t, bool details) {
   } else if (end->why == TRACE_KILLED) {
     fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path,
             (int)t->start.pid);
+  } else if (end->why == TRACE_CUT_OFF) {
+    fprintf(stderr,
+            "gotrace: %s: process %d was killed or ended by a system call of its own, with which the trace ends\n",
+            path, (int)t->start.pid);
   } else if (end->result < 0) {
     fprintf(stderr, "gotrace: %s: the trace ended early: %s%s\n", path,
             gotrace_result_string((gotrace_result)end->result), error_text(end->system_error));

@@ -21,6 +21,9 @@ void recorder_sample(recorder *r, perf_events *events);
 /* Whether a process captures into the box. */
 bool recorder_is_used(const recorder *r);
 
+/* What the process says of its end: TRACE_EXECUTES..., or 0. It may be any number. */
+uint32_t recorder_said(const recorder *r);
+
 /* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was anything. */
 bool recorder_read(recorder *r, int to);
 

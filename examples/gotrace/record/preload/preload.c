@@ -332,11 +332,14 @@ static int open_known(const char *path, const struct file_identity *identity, in
   return file;
 }
 
-/* Opens a file of the command. Fails if the command's process id now belongs to another process. */
-static int open_kept(const struct kept_file *kept, int flags) {
+/* Opens a file that a process of the tool keeps. Fails if its process id now belongs to another process. */
+static int open_kept_by(int process, const struct kept_file *kept, int flags) {
   char path[64];
-  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)state.settings->command_pid, (int)kept->descriptor);
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", process, (int)kept->descriptor);
   return open_known(path, &kept->identity, flags);
+}
+static int open_kept(const struct kept_file *kept, int flags) {
+  return open_kept_by((int)state.settings->command_pid, kept, flags);
 }
 
 /* Maps a file in memory; a child of fork does not inherit the mapping. NULL: not possible. */
@@ -405,7 +408,7 @@ static void remove_file(const char *name) {
 /* A trace with fewer is not worth keeping if the process executes another program. */
 #define FEW_EVENTS 64
 
-/* What the command is to know about this process's trace. `end` is unmapped when the trace has ended. */
+/* What the command is to know about this process's trace. `ends` is mapped while the process writes one. */
 static struct {
   struct trace_ends *ends;
   struct trace_end *end;
@@ -639,6 +642,7 @@ static void end_by_signal(int number, siginfo_t *details, void *context) {
         self.inside = 1;
         report_all_usage();
       }
+      say_in_box(TRACE_KILLED);
     } else {
       request_service();
       while (__atomic_load_n(&service.death, __ATOMIC_ACQUIRE) == DYING)
@@ -838,25 +842,56 @@ static void prepare_reasons(void) {
   reasons[REASON_SLEEP] = GOTRACE_BLOCK_SLEEP;
 }
 
-/* With --outside the first program captures into the command's box, and needs no thread, unless that is not possible:
- * its memory is limited, for example. Then, and in other processes, and in other programs that it executes, the tracer
- * writes the trace itself. */
-static bool start_outside(const gotrace_options *options) {
-  const struct record_settings *s = state.settings;
-  struct stat status;
-  void *box = MAP_FAILED;
-  int file = s->box.descriptor >= 0 && state.pid == s->first_pid ? open_kept(&s->box, O_RDWR) : -1;
-  if (file < 0) return false;
-  if (fstat(file, &status) == 0 && madvise(&recording, sizeof recording, MADV_WIPEONFORK) == 0)
-    box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  real.close(file);
-  if (box == MAP_FAILED) return false;
-  state.outside = start_in_box(box, options) == GOTRACE_OK;
-  if (!state.outside) munmap(box, (size_t)status.st_size);
-  return state.outside;
+/* The calling process in the command's namespace, which is that of /proc. */
+static int process_id(void) {
+  char text[16];
+  ssize_t size = readlink("/proc/self", text, sizeof text - 1);
+  text[size < 0 ? 0 : size] = 0;
+  return atoi(text);
 }
 
-static gotrace_result start_tracer(int file) {
+#define BOX_PATIENCE 50 /* tenths of a second */
+
+/* Asks for a box, unless this is the first program, whose box has been made before. -1: see errno. */
+static int open_box(struct trace_list *list, struct trace_entry *entry) {
+  const struct record_settings *s = state.settings;
+  const struct timespec tenth = {0, 100000000};
+  char command[32];
+  unsigned i;
+  if (entry == list->entry) {
+    entry->writer = s->command_pid;
+    return open_kept(&s->box, O_RDWR);
+  }
+  snprintf(command, sizeof command, "/proc/%d", (int)s->command_pid);
+  entry->process = process_id();
+  __atomic_store_n(&entry->box_state, (uint32_t)BOX_WANTED, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&list->calls, 1u, __ATOMIC_RELEASE);
+  futex(&list->calls, 1 /* FUTEX_WAKE */, 1, NULL);
+  for (i = 0; __atomic_load_n(&entry->box_state, __ATOMIC_ACQUIRE) != BOX_ANSWERED; i++) {
+    if (i == BOX_PATIENCE || access(command, F_OK) != 0) return errno = ETIMEDOUT, -1;
+    futex(&entry->box_state, 0 /* FUTEX_WAIT */, BOX_WANTED, &tenth);
+  }
+  if (!entry->box_error) return open_kept_by(entry->writer, &entry->box, O_RDWR);
+  errno = entry->box_error;
+  return -1;
+}
+
+/* Captures into a box, without any thread of the tracer's. */
+static gotrace_result start_outside(int box_file, const gotrace_options *options) {
+  struct stat status;
+  void *box = MAP_FAILED;
+  gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
+  if (fstat(box_file, &status) == 0 && madvise(&recording, sizeof recording, MADV_WIPEONFORK) == 0)
+    box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, box_file, 0);
+  if (box == MAP_FAILED) return result;
+  result = start_in_box(box, options);
+  state.outside = result == GOTRACE_OK;
+  if (!state.outside) munmap(box, (size_t)status.st_size);
+  return result;
+}
+
+/* The first program writes the trace itself if it cannot use the box: because its memory is limited, for example. */
+static gotrace_result start_tracer(int file, int box, bool is_first) {
   const struct record_settings *s = state.settings;
   gotrace_options options;
   gotrace_result result;
@@ -869,9 +904,12 @@ static gotrace_result start_tracer(int file) {
   options.cut_milliseconds = s->cut_milliseconds;
   options.flight_milliseconds = s->flight_milliseconds;
   options.flight_bytes = (size_t)64 << 20;
-  if (start_outside(&options)) {
-    real.close(file);
-    return GOTRACE_OK;
+  if (box >= 0) {
+    result = start_outside(box, &options);
+    if (result == GOTRACE_OK || !is_first) {
+      real.close(file);
+      return result;
+    }
   }
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   result = s->flight_milliseconds ? gotrace_flight_start(&options) : gotrace_start_file(path, &options);
@@ -889,12 +927,13 @@ static gotrace_result start_tracer(int file) {
 void start_trace(void) {
   const struct record_settings *s = state.settings;
   gotrace_result result = GOTRACE_OK;
-  int kept = errno, file = -1;
+  int kept = errno, file = -1, box = -1;
   static struct trace_entry spare; /* used if there are more traces than entries */
   static struct trace_end spare_end;
   struct trace_entry *entry = &spare;
   struct trace_list *list;
   uint32_t index;
+  bool wants_box = s->box.descriptor >= 0;
   self.inside = 1;
   self.function = 0;
   state.pid = (int)REAL(syscall)(SYS_getpid);
@@ -907,25 +946,28 @@ void start_trace(void) {
     trace.end = index < s->traces ? &trace.ends->entry[index] : &spare_end;
     if (index < s->traces) entry = &list->entry[index];
     entry->pid = state.pid;
+    if (wants_box && entry != &spare) box = open_box(list, entry);
     if (s->stacks == RECORD_STACKS_UNWIND && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
+    else if (wants_box && box < 0 && index > 0) result = GOTRACE_ERROR_SINK;
     else if ((file = open_trace(list)) < 0) result = GOTRACE_ERROR_SINK;
-    else result = start_tracer(file);
+    else result = start_tracer(file, box, index == 0);
     entry->result = result;
     entry->system_error = result == GOTRACE_ERROR_SINK ? errno : 0;
     if (result != GOTRACE_OK && file >= 0) remove_file(trace.name);
+    if (!state.outside) entry->writer = 0;
     entry->identity = trace.identity;
-    entry->outside = state.outside;
     snprintf(entry->name, sizeof entry->name, "%s", trace.name);
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
+    if (box >= 0) real.close(box);
     if (result == GOTRACE_OK) {
-      if (!reasons[0]) prepare_reasons();
+      if (!reasons[0] || state.outside) prepare_reasons();
       if (!state.outside) prepare_service();
       else handle_fatal_signals(true);
       __atomic_store_n(&recording.on, 1u, __ATOMIC_RELEASE);
     }
   }
   if (list) munmap(list, list_size(s->traces));
-  if (trace.ends && !recording.on) munmap(trace.ends, ends_size(s->traces));
+  if (trace.ends && (!recording.on || state.outside)) munmap(trace.ends, ends_size(s->traces));
   self.inside = 0;
   errno = kept;
 }
@@ -934,15 +976,7 @@ static void write_end(uint32_t why) {
   unsigned inside = self.inside;
   self.inside = 1;
   if (!inside) report_all_usage(); /* otherwise this is a signal handler that interrupted a function of the library */
-  if (state.outside) {             /* another trace may follow, if the process executes nothing or enters no sandbox */
-    tell_modules();
-    gotrace_stop();
-    trace.events = sync_box();
-    release_box();
-    handle_fatal_signals(false);
-    state.outside = false;
-    __atomic_store_n(&trace.end->removed, why == TRACE_EXECUTES && trace.events < FEW_EVENTS, __ATOMIC_RELEASE);
-  } else if (state.settings->flight_milliseconds) {
+  if (state.settings->flight_milliseconds) {
     take_lock(&snapshot_lock);
     note_problems(trace.end);
     errno = 0;
@@ -977,22 +1011,25 @@ static void end_trace(uint32_t why) {
   errno = kept;
 }
 
-/* The command sees when the process ends. Until then its threads go on. */
-static void report_before_end(void) {
+/* With a box, whoever reads it sees when the process ends, or has executed another program. Until then its threads go
+ * on, also if it does not come to that. Returns whether the process is traced. */
+static bool announce_end(uint32_t why) {
   unsigned inside = self.inside;
   int kept = errno;
-  if (!is_traced()) return;
+  if (!is_traced()) return false;
   self.inside = 1;
   if (!inside) report_all_usage();
   tell_modules();
+  say_in_box(why);
   self.inside = inside;
   errno = kept;
+  return true;
 }
 
 /* A signal may end the program meanwhile. */
 void finish_trace(void) {
   give_way_to_death();
-  if (state.outside) report_before_end();
+  if (state.outside) announce_end(TRACE_EXITS);
   else end_trace(0);
   give_way_to_death();
 }
@@ -1002,11 +1039,17 @@ bool finish_before_exec(void) {
   int kept = errno;
   give_way_to_death();
   if (!is_traced()) return false;
+  if (state.outside) return announce_end(TRACE_EXECUTES);
   end_trace(TRACE_EXECUTES);
   give_way_to_death();
   if (trace.events < FEW_EVENTS && !state.settings->flight_milliseconds) remove_file(trace.name);
   errno = kept;
   return true;
+}
+
+void go_on_after_exec(void) {
+  if (state.outside) say_in_box(0);
+  else start_trace();
 }
 
 /* Removes the library from LD_PRELOAD, and the settings' variable, in place. */
@@ -1031,6 +1074,11 @@ static void clean_environment(void) {
 bool finish_before_sandbox(void) {
   give_way_to_death();
   if (!is_traced()) return false;
+  if (state.outside) {
+    announce_end(0);
+    handle_fatal_signals(false);
+    return true;
+  }
   end_trace(TRACE_SANDBOXED);
   give_way_to_death();
   end_service();
@@ -1042,6 +1090,10 @@ void enter_sandbox(bool had_trace, bool has_entered) {
     clean_environment();
     state.settings = NULL;
     state.children = false;
+    __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
+    if (state.outside) say_in_box(TRACE_SANDBOXED);
+  } else if (had_trace && state.outside) {
+    handle_fatal_signals(true);
   } else if (had_trace) {
     start_trace();
   }
@@ -1073,7 +1125,7 @@ bool service_differs(void) {
 }
 
 bool finish_with_service(void) {
-  if (!finish_before_exec()) return false;
+  if (state.outside || !finish_before_exec()) return false;
   end_service();
   return true;
 }

@@ -200,6 +200,7 @@ extern unsigned reasons[REASON_COUNT];
 void start_trace(void);
 void finish_trace(void);
 bool finish_before_exec(void); /* false: there was no trace */
+void go_on_after_exec(void);   /* which has failed */
 bool finish_before_sandbox(void);
 void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_trace`: by finish_before_sandbox() */
 void forget_trace(void);                              /* in a child of fork */
@@ -213,9 +214,9 @@ uint64_t mix(uint64_t a, uint64_t b);
 
 /* tracer.c */
 gotrace_result start_in_box(void *box, const gotrace_options *options);
-void tell_modules(void); /* to the command, which names functions; see gotrace__box_modules */
-void release_box(void);  /* another trace may begin, which the tracer writes itself */
-uint64_t sync_box(void); /* waits until the command has read all; returns the number of events in the trace */
+void tell_modules(void);                 /* to the command, which names functions; see gotrace__box_modules */
+void say_in_box(uint32_t why);           /* TRACE_EXECUTES..., or 0 */
+void sync_box(void);                     /* waits until the command has read all */
 bool open_flight_file(const char *path); /* the trace's file in flight mode, written only at the end */
 bool finish_flight_file(void);           /* writes it and closes it; false: see errno */
 bool only_services_left(void);           /* the process lives only for the tracer and the calling thread */
@@ -225,8 +226,9 @@ bool only_services_left(void);           /* the process lives only for the trace
 int create_service(pthread_t *handle, void *(*function)(void *));
 void threads_after_fork(void);
 void begin_main_thread(void);
-void report_usage(void);     /* of the calling thread, which is about to wait */
-void report_all_usage(void); /* of all threads, at the end of the trace */
+void begin_forked_thread(void); /* in a child of fork, when the tracer has begun anew */
+void report_usage(void);        /* of the calling thread, which is about to wait */
+void report_all_usage(void);    /* of all threads, at the end of the trace */
 
 /* locks.c */
 void locks_after_fork(void);

@@ -38,8 +38,9 @@ static void after_fork(void) {
   io_after_fork();
   if (!state.children) return;
   start_trace();
-  if (waited) gotrace_wait_end();
-  if (called) gotrace_go_syscall_end();
+  if (state.outside) begin_forked_thread(); /* it knows nothing of the parent's wait */
+  else if (waited) gotrace_wait_end();
+  if (!state.outside && called) gotrace_go_syscall_end();
 }
 
 EXPORT pid_t fork(void) {
@@ -189,7 +190,7 @@ static char *const *with_library(int library, char *const *from, char **to, char
       had_trace = finish_before_exec();                                  \
     }                                                                    \
     result = REAL(name)(call, words, environment);                       \
-    if (had_trace) start_trace();                                        \
+    if (had_trace) go_on_after_exec();                                   \
     return result;                                                       \
   }
 EXEC(execve, const char *path, path, 1, locate(path, false, full))

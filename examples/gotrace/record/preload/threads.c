@@ -63,7 +63,7 @@ void threads_after_fork(void) {
   threads.lock = 0;
   main_usage.go = 0;
   for (slab = 0; slab < threads.slabs; slab++)
-    for (i = 0; i < SLAB; i++) threads.all[slab][i].usage.go = 0;
+    for (i = 0; i < SLAB; i++) threads.all[slab][i].usage.go = 0, threads.all[slab][i].go = NULL;
   if (self.usage) self.usage->reported = self.usage->when = 0;
 }
 
@@ -165,6 +165,13 @@ void begin_main_thread(void) {
   gotrace_thread_begin("main");
   begin_usage(&main_usage);
   report(&main_usage, CLOCK_THREAD_CPUTIME_ID, 0);
+  self.inside = 0;
+}
+
+void begin_forked_thread(void) {
+  self.inside = 1;
+  gotrace_thread_begin("main");
+  begin_usage(self.usage ? self.usage : &main_usage);
   self.inside = 0;
 }
 

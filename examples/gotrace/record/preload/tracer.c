@@ -35,8 +35,8 @@ bool only_services_left(void);
 /* preload.h */
 gotrace_result start_in_box(void *box, const gotrace_options *options);
 void tell_modules(void);
-uint64_t sync_box(void);
-void release_box(void);
+void say_in_box(uint32_t why);
+void sync_box(void);
 
 /* The tracer's own way to write a file, which notices if the program has closed it. */
 static gotrace__file flight_file;
@@ -63,12 +63,9 @@ gotrace_result start_in_box(void *box, const gotrace_options *options) {
 
 void tell_modules(void) { gotrace__box_modules(); }
 
-uint64_t sync_box(void) {
-  gotrace__box_sync();
-  return gotrace__load_relaxed(&gotrace__boxed->events);
-}
+void say_in_box(uint32_t why) { gotrace__box_say(why); }
 
-void release_box(void) { gotrace__box_release(); }
+void sync_box(void) { gotrace__box_sync(); }
 
 /* Whether the process lives only for the tracer's thread and the calling one. */
 bool only_services_left(void) {
