@@ -99,8 +99,7 @@ enum { BOX_NONE, BOX_WANTED, BOX_ANSWERED };
 
 struct trace_list {
   uint32_t count; /* atomic; may exceed the number of entries */
-  uint32_t
-      calls; /* atomic, a futex: increases when a box is wanted, and when a process that writes a trace has ended */
+  uint32_t calls; /* atomic, a futex: increases when a box is wanted, and when a trace from a box has ended */
   struct trace_entry {
     uint32_t state; /* atomic; written last */
     int32_t pid;

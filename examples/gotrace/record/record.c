@@ -398,8 +398,7 @@ static int follow(void) {
   return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ writers ----
- */
+/* ----------------------------------------------------------------------------------------------------- writers ---- */
 
 static bool is_over(int process) {
   struct pollfd over = {process, POLLIN, 0};
@@ -433,8 +432,18 @@ static void write_trace(uint32_t index) {
   if (outside.recorder) finish_outside(-1);
 }
 
-static bool has_writer(const struct trace_entry *entry, const struct trace_end *end) {
-  return entry->writer > 0 && !__atomic_load_n(&end->has_ended, __ATOMIC_ACQUIRE) && kill(entry->writer, 0) == 0;
+/* Who writes a trace; 0: nobody any more. What it reads here can be changed by the programs, so it is read once. */
+static pid_t writer_of(uint32_t index) {
+  pid_t writer = __atomic_load_n(&list->entry[index].writer, __ATOMIC_RELAXED);
+  bool ended = __atomic_load_n(&ends->entry[index].has_ended, __ATOMIC_ACQUIRE) != 0;
+  return writer > 0 && !ended && kill(writer, 0) == 0 ? writer : 0;
+}
+
+static bool is_alive(pid_t process) {
+  int opened = open_process(process);
+  bool alive = opened >= 0 && !is_over(opened);
+  if (opened >= 0) close(opened);
+  return alive;
 }
 
 /* Whether the trace of the process's last program has been written. Otherwise its writer has to see that. */
@@ -443,8 +452,9 @@ static bool is_alone(uint32_t index) {
   for (i = 0; i < index; i++) {
     const struct trace_entry *before = &list->entry[i];
     bool same = i ? before->process == list->entry[index].process : child == list->entry[index].process;
-    if (!same || !has_writer(before, &ends->entry[i])) continue;
-    kill(before->writer, SIGCHLD);
+    pid_t writer = same ? writer_of(i) : 0;
+    if (!writer) continue;
+    kill(writer, SIGCHLD);
     return false;
   }
   return true;
@@ -502,15 +512,10 @@ static void end_server(pid_t server) {
   uint32_t i, count = count_traces();
   unsigned tries;
   for (i = 0; i < count; i++) {
-    const struct trace_entry *entry = &list->entry[i];
-    int process = -1;
-    if (!has_writer(entry, &ends->entry[i]) || (process = open_process(entry->process)) >= 0) {
-      bool goes_on = process < 0 || !is_over(process);
-      if (process >= 0) close(process);
-      if (goes_on) continue;
-    }
-    for (tries = 0; tries < 10000 && has_writer(entry, &ends->entry[i]); tries++) {
-      kill(entry->writer, SIGCHLD);
+    pid_t writer;
+    if (!writer_of(i) || is_alive(list->entry[i].process)) continue;
+    for (tries = 0; tries < 10000 && (writer = writer_of(i)); tries++) {
+      kill(writer, SIGCHLD);
       nanosleep(&millisecond, NULL);
     }
   }
