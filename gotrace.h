@@ -4324,6 +4324,8 @@ enum { GOTRACE__BOX_FREE, GOTRACE__BOX_USED, GOTRACE__BOX_ENDED };
 typedef struct gotrace__box {
   /* Of the recorder: */
   uint64_t size, layout;                  /* see gotrace__box_layout; do not change */
+  gotrace__uint64 reserved;               /* atomic: how many bytes of it are there; the recorder adds more in time */
+  uint32_t full;                          /* atomic: more cannot be had */
   gotrace__uint64 beats;                  /* atomic: rounds so far */
   struct gotrace__record_chunk *returned; /* atomic: chunks that have been read; the program takes all */
   uint32_t closed;                        /* atomic: no more is read */
@@ -4337,7 +4339,7 @@ typedef struct gotrace__box {
   gotrace__uint64 base; /* where the program has the box */
   struct gotrace__table *strings, *stacks, *sites, *reasons;
   struct gotrace__table *modules;     /* its entries are gotrace__box_module */
-  gotrace__uint64 used;               /* atomic: bytes */
+  gotrace__uint64 used, asked;        /* atomic: bytes; a thread waits until so many are reserved */
   struct gotrace__thread *threads;    /* atomic; later ones come first */
   gotrace__uint64 lost, nested, over; /* calls, when it has ended */
 } gotrace__box;
@@ -4350,12 +4352,19 @@ GOTRACE_API void gotrace__box_sync(void);
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
 
-/* Whole pages; NULL: it is full. */
+/* Whole pages; NULL: it is full. They have been reserved, since otherwise a signal would end the program if the system
+ * has no more. Only who needs very much at once waits for that, and not for a recorder that is dead. */
 GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   uint64_t at = gotrace__load_relaxed(&box->used);
-  do
+  unsigned milliseconds = 0;
+  do {
     if (size > box->size - at) return NULL;
-  while (!gotrace__cas_acq_rel(&box->used, &at, at + size));
+    while (at + size > gotrace__load_acquire(&box->reserved)) {
+      if (gotrace__load_relaxed(&box->full) || ++milliseconds > 1000) return NULL;
+      gotrace__store_relaxed(&box->asked, at + size);
+      gotrace__sleep();
+    }
+  } while (!gotrace__cas_acq_rel(&box->used, &at, at + size));
   return (char *)box + at;
 }
 

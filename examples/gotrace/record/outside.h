@@ -59,7 +59,9 @@ typedef struct module_image {
 
 struct recorder {
   gotrace__box *box;
-  size_t size;
+  int file;
+  size_t size, reserved; /* see reserve_more(); is_full: no more can be had */
+  bool is_full;
   uint64_t base; /* where the process has the box; 0: not known yet */
   gotrace__transcriber *t;
   gotrace__budget budget;
@@ -94,7 +96,23 @@ struct recorder {
 
 /* ---------------------------------------------------------------------------------------------------- the box ---- */
 
+/* It is reserved in steps: a program that uses little shall not wait until all has been cleared. */
+#define RESERVED_BYTES ((size_t)4 << 20) /* more than is used */
+
+static uint64_t bytes_to_reserve(uint64_t used, uint64_t size) {
+  return size > RESERVED_BYTES && used < size - RESERVED_BYTES ? used + RESERVED_BYTES : size;
+}
+
+/* Returns an errno. */
+static int reserve_bytes(int file, uint64_t from, uint64_t to) {
+  int error;
+  do error = posix_fallocate(file, (off_t)from, (off_t)(to - from));
+  while (error == EINTR);
+  return error;
+}
+
 int recorder_make_box(size_t size) {
+  uint64_t reserved = bytes_to_reserve(0, size);
   gotrace__box *box;
   struct rlimit limit;
   int file, error;
@@ -104,7 +122,7 @@ int recorder_make_box(size_t size) {
   }
   file = memfd_create("gotrace box", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return -1;
-  error = fchmod(file, 0600) != 0 ? errno : posix_fallocate(file, 0, (off_t)size);
+  error = fchmod(file, 0600) != 0 || ftruncate(file, (off_t)size) != 0 ? errno : reserve_bytes(file, 0, reserved);
   if (!error && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) error = errno;
   box = error ? MAP_FAILED : mmap(NULL, sizeof *box, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (!error && box == MAP_FAILED) error = errno;
@@ -115,6 +133,7 @@ int recorder_make_box(size_t size) {
   }
   box->size = size;
   box->layout = gotrace__box_layout();
+  box->reserved = reserved;
   munmap(box, sizeof *box);
   return file;
 }
@@ -489,6 +508,16 @@ static void free_samples(recorder *r) {
 
 /* ------------------------------------------------------------------------------------------------------- trace ---- */
 
+/* What the program will soon need. */
+static void reserve_more(recorder *r) {
+  uint64_t used = gotrace__load_relaxed(&r->box->used), asked = gotrace__load_relaxed(&r->box->asked);
+  uint64_t wanted = bytes_to_reserve(asked > used ? asked : used, r->size);
+  if (r->is_full || wanted <= r->reserved || (wanted < r->size && wanted - r->reserved < RESERVED_BYTES / 2)) return;
+  r->is_full = reserve_bytes(r->file, r->reserved, wanted) != 0;
+  if (r->is_full) gotrace__store_relaxed(&r->box->full, 1u);
+  else gotrace__store_release(&r->box->reserved, r->reserved = wanted);
+}
+
 /* Reads all that has been published, and the clocks before: see gotrace__transcribe_round. */
 static uint64_t read_all(recorder *r, gotrace__clocks *clocks) {
   uint64_t copied;
@@ -516,7 +545,9 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   size_t i;
+  r->file = box;
   r->size = (size_t)lseek(box, 0, SEEK_END);
+  r->reserved = bytes_to_reserve(0, r->size);
   r->box = (gotrace__box *)mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, box, 0);
   if (r->box == MAP_FAILED) {
     free(r);
@@ -591,6 +622,7 @@ static bool read_box(recorder *r, int to, bool cut) {
   bool more, wanted = r->wanted != gotrace__load_acquire(&r->box->wanted);
   r->wanted = gotrace__load_acquire(&r->box->wanted);
   gotrace__add_relaxed(&r->box->beats, 1);
+  reserve_more(r);
   if (wanted) gotrace__pass_skew();
   copied = read_all(r, &clocks);
   do {
