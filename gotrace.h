@@ -4325,7 +4325,7 @@ typedef struct gotrace__box {
   /* Of the recorder: */
   uint64_t size, layout;                  /* see gotrace__box_layout; do not change */
   gotrace__uint64 reserved;               /* atomic: how many bytes of it are there; the recorder adds more in time */
-  uint32_t full;                          /* atomic: more cannot be had */
+  uint32_t full;                          /* atomic: no more can be had; a thread says so if none comes */
   gotrace__uint64 beats;                  /* atomic: rounds so far */
   struct gotrace__record_chunk *returned; /* atomic: chunks that have been read; the program takes all */
   uint32_t closed;                        /* atomic: no more is read */
@@ -4360,7 +4360,8 @@ GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   do {
     if (size > box->size - at) return NULL;
     while (at + size > gotrace__load_acquire(&box->reserved)) {
-      if (gotrace__load_relaxed(&box->full) || ++milliseconds > 1000) return NULL;
+      if (++milliseconds > 1000) gotrace__store_relaxed(&box->full, 1u);
+      if (gotrace__load_relaxed(&box->full)) return NULL;
       gotrace__store_relaxed(&box->asked, at + size);
       gotrace__sleep();
     }

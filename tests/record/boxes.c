@@ -1,16 +1,20 @@
 /* boxes.c - what `gotrace record --outside` leaves in a process and in its child
  *
- *     boxes [killed]
+ *     boxes [killed|crowd]
  *
  * Prints of a child of fork, and of a program that another child executes: threads, open descriptors, mapped boxes.
- * With "killed" it only runs a thread, and then kills itself. */
+ * With "killed" it only runs a thread, and then kills itself. With "crowd" it prints how large its box is, in MiB, and
+ * whether that has grown when many threads have captured much at once. */
 
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static unsigned count_files(const char *folder) {
@@ -38,6 +42,48 @@ static void describe(const char *who) {
 
 static void *last_thing(void *unused) { return unused; }
 
+/* The memory of the box, which the parent keeps open, in bytes. */
+static unsigned long size_of_box(void) {
+  char folder[64], path[400], name[64];
+  struct stat status;
+  struct dirent *entry;
+  unsigned long size = 0;
+  DIR *open;
+  snprintf(folder, sizeof folder, "/proc/%d/fd", (int)getppid());
+  open = opendir(folder);
+  while (open && (entry = readdir(open))) {
+    ssize_t length;
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    length = readlink(path, name, sizeof name - 1);
+    name[length < 0 ? 0 : length] = 0;
+    if (strstr(name, "gotrace box") && stat(path, &status) == 0) size = (unsigned long)status.st_blocks * 512;
+  }
+  if (open) closedir(open);
+  return size;
+}
+
+enum { CROWD = 500, NAPS = 500 };
+static pthread_barrier_t begin;
+
+static void *nap(void *unused) {
+  const struct timespec moment = {0, 1};
+  int i;
+  pthread_barrier_wait(&begin);
+  for (i = 0; i < NAPS; i++) nanosleep(&moment, NULL);
+  return unused;
+}
+
+static void crowd(void) {
+  static pthread_t threads[CROWD];
+  unsigned long first = size_of_box();
+  int i;
+  pthread_barrier_init(&begin, NULL, CROWD);
+  for (i = 0; i < CROWD; i++)
+    if (pthread_create(&threads[i], NULL, nap, NULL) != 0) abort();
+  for (i = 0; i < CROWD; i++) pthread_join(threads[i], NULL);
+  printf("%lu MiB, %s\n", first >> 20, size_of_box() > first + (1 << 20) ? "more later" : "no more later");
+}
+
 int main(int count, char **words) {
   pid_t child;
   int status = 1;
@@ -46,6 +92,7 @@ int main(int count, char **words) {
     if (pthread_create(&thread, NULL, last_thing, NULL) == 0) pthread_join(thread, NULL);
     kill(getpid(), SIGKILL);
   }
+  if (count > 1 && strcmp(words[1], "crowd") == 0) return crowd(), 0;
   if (count > 1) return describe(words[1]), 0;
   child = fork();
   if (child == 0) return describe("forked"), 0;

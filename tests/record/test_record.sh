@@ -816,6 +816,10 @@ test_boxes() {
     [ "$(grep -c 'b\.[0-9]*\.trace: process .* was killed or ended by a system call' "$work/err")" = 1 ] || { cat "$work/err"; fail "boxes: a killed child"; }
     has_thread "$(ls "$work"/b.*.trace)" last_thing
     rm "$work"/b*.trace
+    # A box has more memory only when it is needed, and then in time.
+    "$tool" record -q --outside -o "$work/b.trace" "$work/boxes" crowd >"$work/said" || fail "boxes: status $?"
+    [ "$(cat "$work/said")" = "4 MiB, more later" ] || fail "$compiler, boxes: a crowd: $(cat "$work/said")"
+    [ "$("$tool" dump "$work/b.trace" | grep -c 'GoBlock.*sleep')" = 250000 ] || fail "$compiler, boxes: a crowd's naps"
   done
 }
 
