@@ -377,6 +377,9 @@ def compare_selection(b, expected, generator, tool, trace):
         if turn:
             continue
         b.run("gotrace.app.setRange(arguments[0], arguments[1])", begin, end)
+        if not json.loads(text)["functions"]:
+            b.wait_for("document.getElementById('panel').textContent.includes('no goroutine was there')", 20)
+            continue
         b.wait_for("document.querySelector('#panel table.places tbody tr')", 20)
         rows = b.run("return [...document.querySelector('#panel table.places').rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
         shown = sorted((row[0], row[1], row[rows[0].index("runnable")]) for row in rows[1:])

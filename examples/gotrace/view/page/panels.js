@@ -385,7 +385,9 @@ class Panels {
   }
   // `rows`: those of a table of gotrace info.
   sumTables(rows) {
-    const functions = rows("functions"), file = this.fileColumn(), time = (title, value) => timeColumn(title, value), some = (name) => functions.some((f) => f[name]);
+    const functions = rows("functions");
+    if (!functions.length) return [make("div", {class: "place"}, "no goroutine was there")];
+    const file = this.fileColumn(), time = (title, value) => timeColumn(title, value), some = (name) => functions.some((f) => f[name]);
     const name = {title: "function", value: (f) => plain(f.name) || "(unknown)"}, called = (f) => f.syscall + f.syscall_blocked;
     const stopped = some("stopped") ? [time("the world was stopped", (f) => f.stopped)] : [], cpu = some("cpu") ? [time("CPU time", (f) => f.cpu)] : [];
     const sampled = some("samples") ? [{title: "CPU samples", value: (f) => f.samples || 0, number: true}] : [];
