@@ -321,7 +321,7 @@ FUZZ_SECONDS ?= 60
 # $(fuzz_more_TARGET): what else a target consists of. That of the tool's commands takes the place of exit().
 tool_sources = examples/gotrace/library.c $(wildcard examples/gotrace/*/*.c)
 fuzz_more_tool = $(FLAGS) $(tool_sources) $(tool_optional) -Wl,--wrap=exit
-fuzz_more_box = $(FLAGS) $(wildcard examples/gotrace/base/*.c)
+fuzz_more_box = $(FLAGS) $(wildcard examples/gotrace/base/*.c) $(addprefix examples/gotrace/record/,perf.c walk.c)
 fuzz_run_box = -max_len=256
 $(foreach t,tool box,build/fuzz/$t build/fuzz-replay/$t build/fuzz-random/$t): $(wildcard examples/gotrace/*.c examples/gotrace/*/*.[ch] examples/gotrace/view/page/*)
 
