@@ -13147,12 +13147,18 @@ GOTRACE__FN inline uint64_t gotrace__units(const gotrace__transcriber *t, uint64
   return (uint64_t)(int64_t)((double)(int64_t)ticks * t->units_per_tick);
 }
 
+/* The same for any number of them, even where the clocks make no sense; at most INT64_MAX. */
+GOTRACE__FN uint64_t gotrace__units_of_any(const gotrace__transcriber *t, uint64_t ticks) {
+  double units = (double)(int64_t)ticks * t->units_per_tick;
+  return units < 9e18 ? (uint64_t)(int64_t)units : (uint64_t)INT64_MAX;
+}
+
 /* The time of a tick in a round in which the counter has jumped: as long after the round's beginning, or before its
  * end, as the counter's rate says, so that all of the jump is in one gap. */
 GOTRACE__FN GOTRACE__NOINLINE uint64_t gotrace__unit_at_jump(const gotrace__transcriber *t, uint64_t tick) {
   uint64_t before = UINT64_MAX, after = UINT64_MAX;
-  if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units(t, tick - t->from_tick);
-  if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units(t, t->to_tick - tick);
+  if (tick >= t->from_tick && tick - t->from_tick < INT64_MAX) before = gotrace__units_of_any(t, tick - t->from_tick);
+  if (tick <= t->to_tick && t->to_tick - tick < INT64_MAX) after = gotrace__units_of_any(t, t->to_tick - tick);
   if (before <= t->to_unit - t->from_unit) return t->from_unit + before;
   return after < t->to_unit - t->from_unit ? t->to_unit - after : t->from_unit;
 }
@@ -13166,7 +13172,7 @@ GOTRACE__FN GOTRACE__NOINLINE uint64_t gotrace__unit_clamped(gotrace__transcribe
     return t->from_unit;
   }
   if (tick > t->to_tick && tick - t->to_tick >= GOTRACE__FAR) return t->to_unit; /* any number, if malformed */
-  unit = t->from_unit + gotrace__units(t, tick - t->from_tick);
+  unit = t->from_unit + gotrace__units_of_any(t, tick - t->from_tick);
   return unit < t->to_unit ? unit : t->to_unit;
 }
 GOTRACE__FN inline uint64_t gotrace__unit_of(gotrace__transcriber *t, uint64_t tick) {
@@ -13446,7 +13452,7 @@ GOTRACE__FN bool gotrace__has_jumped(gotrace__transcriber *t, uint64_t tick, uin
   if (ticks && units > 16 * delay) {
     t->units_per_tick = (double)units / (double)ticks;
     passed = unit - t->to_unit;
-    expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units(t, tick - t->to_tick) : UINT64_MAX;
+    expected = !jumped && tick - t->to_tick < INT64_MAX ? gotrace__units_of_any(t, tick - t->to_tick) : UINT64_MAX;
     if ((expected < passed ? passed - expected : expected - passed) > delay + passed / 64) jumped = true;
   }
   if (!jumped) return false;
