@@ -4360,7 +4360,7 @@ GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   do {
     if (size > box->size - at) return NULL;
     while (at + size > gotrace__load_acquire(&box->reserved)) {
-      if (++milliseconds > 1000) gotrace__store_relaxed(&box->full, 1u);
+      if (++milliseconds > 5000) gotrace__store_relaxed(&box->full, 1u);
       if (gotrace__load_relaxed(&box->full)) return NULL;
       gotrace__store_relaxed(&box->asked, at + size);
       gotrace__sleep();
