@@ -18,6 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from go_program import build_go  # noqa: E402
 from made_trace import *  # noqa: E402, F403
 
 TOOL = "build/examples/gotrace"
@@ -411,15 +412,8 @@ def lines_of(program):
 
 
 def in_go(directory):
-    cache = os.environ.get("GOTRACE_GO") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gotrace-go")
-    root = os.path.join(cache, "1.27", "usr", "lib", "go-1.27")
-    if not os.path.exists(os.path.join(root, "bin", "go")):
-        print("needs Go 1.27 (make deps)")
-        sys.exit(77)
     program, trace = os.path.join(directory, "faults"), os.path.join(directory, "go.trace")
-    environment = dict(os.environ, GOROOT=root, GOTOOLCHAIN="local", GOFLAGS="", GOPROXY="off", GO111MODULE="off",
-                       GOCACHE=os.path.join(cache, "gocache"))
-    subprocess.run([os.path.join(root, "bin", "go"), "build", "-o", program, "tests/go/faults.go"], check=True, env=environment)
+    build_go("tests/go/faults.go", program)
 
     def make(name):
         on_one = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if name == "procs" else []

@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
 import made_trace  # noqa: E402
+from go_program import build_go  # noqa: E402
 
 MOST = 5
 
@@ -154,14 +155,8 @@ def server_life(p):
 
 def server(directory):
     """The path of a page with the trace of server.go."""
-    cache = os.environ.get("GOTRACE_GO") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gotrace-go")
-    root = os.path.join(cache, "1.27", "usr", "lib", "go-1.27")
-    if not os.path.exists(os.path.join(root, "bin", "go")):
-        print("needs Go 1.27 (make deps)")
-        sys.exit(77)
     program, trace, page = (os.path.join(directory, name) for name in ("server", "server.trace", "page.html"))
-    environment = dict(os.environ, GOROOT=root, GOTOOLCHAIN="local", GOFLAGS="", GOPROXY="off", GO111MODULE="off", GOCACHE=os.path.join(cache, "gocache"))
-    subprocess.run([os.path.join(root, "bin", "go"), "build", "-o", program, "tests/view/server.go"], check=True, env=environment)
+    build_go("tests/view/server.go", program)
     subprocess.run([program, trace], check=True)
     browser.tool("view", "-o", page, trace)
     return page

@@ -231,9 +231,6 @@ static uint32_t count_entries(void) {
 #define BOX_BYTES ((size_t)64 << 20) /* of the first program */
 #define NEXT_BOX_BYTES ((size_t)16 << 20)
 
-/* A trace with fewer is not worth keeping if the process executes another program. */
-#define FEW_EVENTS 64
-
 /* What this process writes. */
 static struct {
   recorder *recorder; /* NULL: there is none, or it has ended */

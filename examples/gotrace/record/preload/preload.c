@@ -405,9 +405,6 @@ static void remove_file(const char *name) {
   real.close(folder);
 }
 
-/* A trace with fewer is not worth keeping if the process executes another program. */
-#define FEW_EVENTS 64
-
 /* What the command is to know about this process's trace. `ends` is mapped while the process writes one. */
 static struct {
   struct trace_ends *ends;
