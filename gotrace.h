@@ -16167,7 +16167,7 @@ GOTRACE__FN void gotrace__after_fork_in_child(void) {
   if (tracer->file.number >= 0) gotrace__file_abandon(&tracer->file);
   tracer->active = tracer->opening = tracer->stopping = tracer->delivers = false;
   tracer->gc = tracer->stw = 0;
-  tracer->reader = 0;
+  gotrace__store_relaxed(&tracer->reader, 0u); /* a thread of the parent may have let it go without a lock */
   tracer->cleaned = tracer->session;
   memset(&tracer->budget, 0, sizeof tracer->budget);
   for (i = 0; tracer->samples && i < GOTRACE__SAMPLES; i++) tracer->samples[i].turn = 0;

@@ -70,8 +70,8 @@ def check_strips(b, page):
               return [[...got], [...want]];""", key)
             if found:
                 got, want = found
-                assert sum(want) > 0 and all(abs(g - w) <= 1e-6 * sum(want) for g, w in zip(got, want)), (key, got, want)
-                compared += 1
+                assert all(abs(g - w) <= 1e-6 * sum(want) for g, w in zip(got, want)), (key, got, want)
+                compared += sum(want) > 0  # a part of the trace may have nothing of a group
         assert compared > 3, compared
         painted = b.run("""
           const {painter} = gotrace.app, {pixels, ratio} = painter, {width} = painter.canvas, line = painter.visibleLines().find((l) => l.folded && l.group.key.startsWith("go "));
