@@ -10093,6 +10093,17 @@ GOTRACE__FN gotrace__module_record *gotrace__module_of(const gotrace__found *fou
 }
 
 #ifdef GOTRACE__BOX
+/* Whether a module is still there: dlclose, in the midst of which a signal may come, unmaps it before it leaves the list.
+ */
+GOTRACE__FN bool gotrace__is_mapped(const gotrace__module *module) {
+  uintptr_t at = (uintptr_t)module->segments, page = at & ~(uintptr_t)4095;
+  int saved = errno;
+  size_t size = at - page + module->segment_count * sizeof *module->segments;
+  bool mapped = GOTRACE__C(syscall)(SYS_msync, page, size, 1 /* MS_ASYNC */) == 0;
+  errno = saved;
+  return mapped;
+}
+
 /* dl_iterate_phdr: tells the recorder of a module. `program`: nothing has been visited. */
 GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *program) {
   gotrace__table *modules = gotrace__boxed->modules;
@@ -10101,6 +10112,7 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
   uintptr_t low, high;
   memset(&found, 0, sizeof found);
   *(bool *)program = false;
+  if (!gotrace__is_mapped(module)) return 0;
   (void)gotrace__module_range(module, 0, &low, &high);
   found.pc = low + 1;
   if (!gotrace__find_visit(module, size, &found)) return 0;

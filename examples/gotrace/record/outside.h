@@ -264,19 +264,61 @@ static void open_module(gotrace__module_record *record) {
   close(file);
 }
 
-static bool name_place(void *context, gotrace_location *place, char *text, size_t size) {
+#define IMAGE_BYTES ((size_t)512 << 20) /* of all modules */
+
+static bool is_module(const gotrace__module_record *record, const gotrace__elf_file *elf) {
+  gotrace__elf_head head;
+  gotrace__elf_identity identity;
+  return gotrace__elf_header(elf, &head) && gotrace__elf_identify(elf, &head, &identity) &&
+         gotrace__elf_same(&identity, &record->at.identity);
+}
+
+static code_image *read_image_of(recorder *r, const gotrace__module_record *record) {
+  gotrace__elf_file elf;
+  code_image *result = NULL;
+  memset(&elf, 0, sizeof elf);
+  elf.file.number = open_file_of(record);
+  if (elf.file.number >= 0) {
+    if (is_module(record, &elf)) result = code_image_read(elf.file.number, &r->image_room);
+    close(elf.file.number);
+    return result;
+  }
+  elf.data = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+  elf.size = 4096; /* at least: its headers and notes are there */
+  return elf.data && is_module(record, &elf) ? code_image_of_vdso() : NULL;
+}
+
+static const code_image *find_image(void *recorder_of, uintptr_t pc, uintptr_t *base) {
+  recorder *r = (recorder *)recorder_of;
+  const gotrace__module_record *record = gotrace__unloaded_module(pc);
+  size_t i;
+  if (!record) return NULL;
+  *base = record->at.base;
+  for (i = 0; i < r->image_count; i++)
+    if (r->images[i].record == record) return r->images[i].image;
+  GROW(r->images, r->image_count, r->image_capacity);
+  r->images[i] = (module_image){record, read_image_of(r, record)};
+  return r->images[r->image_count++].image;
+}
+
+static bool name_place(void *recorder_of, gotrace_location *place, char *text, size_t size) {
   bool entry = place->line == 1;
   uintptr_t pc = place->pc + entry;
   gotrace__module_record *record = gotrace__unloaded_module(pc);
   const char *function, *slash;
-  (void)context;
+  const code_image *image;
+  uintptr_t base, start = 0;
   if (entry) place->line = 0;
   if (!record) return false;
   open_module(record);
   function = gotrace__elf_name(&record->symbols, pc - 1 - record->at.base);
   slash = strrchr(record->path, '/');
+  image = function ? NULL : find_image(recorder_of, pc, &base);
+  if (image) start = code_image_start(image, pc - 1 - base);
   if (function) snprintf(text, size, "%s", function);
-  else snprintf(text, size, "%.200s+0x%llx", slash ? slash + 1 : record->path, (ull)(pc - record->at.base));
+  else
+    snprintf(text, size, "%.200s%s0x%llx", slash ? slash + 1 : record->path, start ? "!" : "+",
+             (ull)(start ? start : pc - record->at.base));
   place->function = text;
   place->file = record->path;
   return true;
@@ -403,43 +445,6 @@ static uint64_t copy_all(recorder *r) {
 }
 
 /* ------------------------------------------------------------------------------------------------- CPU samples ---- */
-
-#define IMAGE_BYTES ((size_t)512 << 20) /* of all modules */
-
-static bool is_module(const gotrace__module_record *record, const gotrace__elf_file *elf) {
-  gotrace__elf_head head;
-  gotrace__elf_identity identity;
-  return gotrace__elf_header(elf, &head) && gotrace__elf_identify(elf, &head, &identity) &&
-         gotrace__elf_same(&identity, &record->at.identity);
-}
-
-static code_image *read_image_of(recorder *r, const gotrace__module_record *record) {
-  gotrace__elf_file elf;
-  code_image *result = NULL;
-  memset(&elf, 0, sizeof elf);
-  elf.file.number = open_file_of(record);
-  if (elf.file.number >= 0) {
-    if (is_module(record, &elf)) result = code_image_read(elf.file.number, &r->image_room);
-    close(elf.file.number);
-    return result;
-  }
-  elf.data = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-  elf.size = 4096; /* at least: its headers and notes are there */
-  return elf.data && is_module(record, &elf) ? code_image_of_vdso() : NULL;
-}
-
-static const code_image *find_image(void *recorder_of, uintptr_t pc, uintptr_t *base) {
-  recorder *r = (recorder *)recorder_of;
-  const gotrace__module_record *record = gotrace__unloaded_module(pc);
-  size_t i;
-  if (!record) return NULL;
-  *base = record->at.base;
-  for (i = 0; i < r->image_count; i++)
-    if (r->images[i].record == record) return r->images[i].image;
-  GROW(r->images, r->image_count, r->image_capacity);
-  r->images[i] = (module_image){record, read_image_of(r, record)};
-  return r->images[r->image_count++].image;
-}
 
 /* The tick at a time between the last two readings of the clocks, or a little later. */
 static uint64_t tick_at(const recorder *r, uint64_t nanoseconds) {
