@@ -4331,7 +4331,8 @@ typedef struct gotrace__box {
   uint32_t closed;                        /* atomic: no more is read */
   uint32_t done;                          /* atomic: the last value of `wanted` that has been answered */
   /* Of the program: */
-  uint32_t wanted;      /* atomic, a futex: number of calls of gotrace__box_sync */
+  uint32_t wanted;      /* atomic, a futex: number of cuts that have been asked for */
+  uint32_t snapshots;   /* atomic: how many of them were for gotrace__box_snapshot */
   uint32_t state;       /* atomic */
   uint32_t said;        /* atomic; what the process says of its own end: a number that its recorder knows */
   int32_t result;       /* of the capture, when it has ended */
@@ -4349,6 +4350,7 @@ GOTRACE_API gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_o
 GOTRACE_API void gotrace__box_modules(void);
 GOTRACE_API void gotrace__box_say(uint32_t what);
 GOTRACE_API void gotrace__box_sync(void);
+GOTRACE_API void gotrace__box_snapshot(void);
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
 
@@ -10130,7 +10132,14 @@ GOTRACE__DEFINE void gotrace__box_say(uint32_t what) {
   if (gotrace__boxed) gotrace__store_release(&gotrace__boxed->said, what);
 }
 
-/* Waits until the recorder has read all that has happened so far, and made a cut; but not for ever. */
+/* Asks the recorder to read all that has happened so far, and to make a cut. Returns the number of the cut. */
+GOTRACE__FN uint32_t gotrace__box_cut(gotrace__box *box) {
+  uint32_t wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  return wanted;
+}
+
+/* Waits until that has been done; but not for ever. */
 #define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
 GOTRACE__DEFINE void gotrace__box_sync(void) {
   gotrace__box *box = gotrace__boxed;
@@ -10138,11 +10147,17 @@ GOTRACE__DEFINE void gotrace__box_sync(void) {
   uint32_t wanted;
   unsigned spins = 0;
   if (!box || gotrace__load_relaxed(&box->closed)) return;
-  wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
-  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  wanted = gotrace__box_cut(box);
   while ((int32_t)(gotrace__load_acquire(&box->done) - wanted) < 0 &&
          gotrace__nanoseconds() - since < GOTRACE__BOX_SYNC)
     gotrace__back_off(&spins);
+}
+
+/* Asks a flight recorder for what it has. May be called by a signal handler. */
+GOTRACE__DEFINE void gotrace__box_snapshot(void) {
+  if (!gotrace__boxed) return;
+  gotrace__add_relaxed(&gotrace__boxed->snapshots, 1u);
+  (void)gotrace__box_cut(gotrace__boxed);
 }
 
 /* Tells the recorder which modules are loaded now. If one has been unloaded since the last time, gotrace__box_sync must

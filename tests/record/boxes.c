@@ -1,4 +1,4 @@
-/* boxes.c - what `gotrace record --outside` leaves in a process and in its child
+/* boxes.c - what `gotrace record` leaves in a process and in its child
  *
  *     boxes [killed|crowd]
  *
