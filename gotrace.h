@@ -16126,7 +16126,7 @@ GOTRACE__FN void gotrace__box_leave(void) {
   tracer->exit_registered = exit_registered;
   tracer->ready = 1;
   memset(&gotrace__pool, 0, sizeof gotrace__pool);
-  gotrace__pool.lock = tracer->life; /* unlocked */
+  gotrace__init_lock = gotrace__pool.lock = tracer->life; /* unlocked */
   gotrace__pool.used = GOTRACE__CHUNK;
   gotrace__set_self(NULL);
   gotrace__set_inside(gotrace__inside & GOTRACE__IN_SINK);
