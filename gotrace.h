@@ -10095,8 +10095,7 @@ GOTRACE__FN gotrace__module_record *gotrace__module_of(const gotrace__found *fou
 }
 
 #ifdef GOTRACE__BOX
-/* Whether a module is still there: dlclose, in the midst of which a signal may come, unmaps it before it leaves the list.
- */
+/* Whether a module is still there: dlclose, which a signal may interrupt, unmaps it before it leaves the list. */
 GOTRACE__FN bool gotrace__is_mapped(const gotrace__module *module) {
   uintptr_t at = (uintptr_t)module->segments, page = at & ~(uintptr_t)4095;
   int saved = errno;
@@ -16153,7 +16152,7 @@ GOTRACE__FN void gotrace__box_leave(void) {
   tracer->exit_registered = exit_registered;
   tracer->ready = 1;
   memset(&gotrace__pool, 0, sizeof gotrace__pool);
-  gotrace__pool.lock = tracer->life; /* unlocked */
+  gotrace__init_lock = gotrace__pool.lock = tracer->life; /* unlocked */
   gotrace__pool.used = GOTRACE__CHUNK;
   gotrace__set_self(NULL);
   gotrace__set_inside(gotrace__inside & GOTRACE__IN_SINK);

@@ -788,10 +788,10 @@ test_boxes() {
     compile "$compiler" tests/record/boxes.c "$work/boxes"
     for options in "--children,1" ,0; do
       boxes=${options#*,}
-      "$tool" record -q ${options%,*} -o "$work/b.trace" "$work/boxes" >"$work/said" || fail "boxes: status $?"
+      timeout 60 "$tool" record -q ${options%,*} -o "$work/b.trace" "$work/boxes" >"$work/said" || fail "boxes: status $?"
       "$work/boxes" | sed "s/ 0 boxes/ $boxes boxes/" | cmp - "$work/said" ||
         { cat "$work/said"; fail "$compiler, boxes: what a process has"; }
-      [ "$(ls "$work"/b*.trace | wc -l)" = $((1 + 2 * boxes)) ] || { ls "$work"; fail "$compiler, boxes: traces"; }
+      [ "$(ls "$work"/b*.trace | wc -l)" = $((1 + 3 * boxes)) ] || { ls "$work"; fail "$compiler, boxes: traces"; }
       rm "$work"/b*.trace
     done
     "$tool" record --children -o "$work/b.trace" sh -c "$work/boxes killed; true" >/dev/null 2>"$work/err" || fail "boxes: status $?"

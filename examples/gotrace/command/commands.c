@@ -205,8 +205,8 @@ const option options[] = {
      "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
      "one time axis",
      NULL, set_flag, SETTING(children), 0},
-    {"--sample HZ", "also take CPU samples, as many a second of each thread's CPU time, such as 997",
-     NULL, set_number, SETTING(sample), 1},
+    {"--sample HZ", "also take CPU samples, as many a second of each thread's CPU time, such as 997", NULL, set_number,
+     SETTING(sample), 1},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
     {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
      SETTING(cut), 1},
@@ -231,7 +231,8 @@ const command commands[] = {
      .arguments = "[OPTIONS] [--] COMMAND ARGS...",
      .summary = "run a program that has threads, and trace it",
      .help =
-         "Runs COMMAND with a library preloaded, and writes its trace to COMMAND.PID.trace: threads with their creators; locks, condition variables, semaphores, barriers, joins; sleeps; poll, select and epoll; network "
+         "Runs COMMAND with a library preloaded, and writes its trace to COMMAND.PID.trace: threads with their "
+         "creators; locks, condition variables, semaphores, barriers, joins; sleeps; poll, select and epoll; network "
          "and pipes; system calls. A wait shows which thread of the program ended it, and a wait for a mutex also who "
          "had it, and where that thread took it. The program's output, exit "
          "status and signals are "
