@@ -4326,13 +4326,15 @@ typedef struct gotrace__box {
   uint64_t size, layout;                  /* see gotrace__box_layout; do not change */
   gotrace__uint64 reserved;               /* atomic: how many bytes of it are there; the recorder adds more in time */
   uint32_t full;                          /* atomic: no more can be had; a thread says so if none comes */
-  gotrace__uint64 beats;                  /* atomic: rounds so far */
+  uint32_t beats;                         /* atomic, a futex: rounds so far; who waits is woken after each */
   struct gotrace__record_chunk *returned; /* atomic: chunks that have been read; the program takes all */
   uint32_t closed;                        /* atomic: no more is read */
   uint32_t done;                          /* atomic: the last value of `wanted` that has been answered */
   /* Of the program: */
   uint32_t wanted;      /* atomic, a futex: number of cuts that have been asked for */
   uint32_t snapshots;   /* atomic: how many of them were for gotrace__box_snapshot */
+  uint32_t waiting;     /* atomic: threads that wait for a round, because they have no room */
+  gotrace__uint64 waits; /* atomic: how often one has done so */
   uint32_t state;       /* atomic */
   uint32_t said;        /* atomic; what the process says of its own end: a number that its recorder knows */
   int32_t result;       /* of the capture, when it has ended */
@@ -4355,18 +4357,33 @@ GOTRACE_API void gotrace__abandon(void);
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
 
+/* Waits for the recorder's next round, but not long. */
+GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
+  struct timespec most = {0, 20000000};
+  uint32_t beats = gotrace__load_acquire(&box->beats);
+  int saved = errno;
+  gotrace__add_relaxed(&box->waits, 1);
+  gotrace__add_relaxed(&box->waiting, 1u);
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0); /* the recorder */
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->beats, 0 /* FUTEX_WAIT */, beats, &most, NULL, 0);
+  gotrace__add_relaxed(&box->waiting, UINT32_MAX);
+  errno = saved;
+}
+#define GOTRACE__BOX_PATIENCE 5000000000u /* nanoseconds: no thread waits longer */
+
 /* Whole pages; NULL: it is full. They have been reserved, since otherwise a signal would end the program if the system
  * has no more. Only who needs very much at once waits for that, and not for a recorder that is dead. */
 GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   uint64_t at = gotrace__load_relaxed(&box->used);
-  unsigned milliseconds = 0;
+  uint64_t since = 0;
   do {
     if (size > box->size - at) return NULL;
     while (at + size > gotrace__load_acquire(&box->reserved)) {
-      if (++milliseconds > 5000) gotrace__store_relaxed(&box->full, 1u);
+      if (!since) since = gotrace__nanoseconds();
+      if (gotrace__nanoseconds() - since > GOTRACE__BOX_PATIENCE) gotrace__store_relaxed(&box->full, 1u);
       if (gotrace__load_relaxed(&box->full)) return NULL;
       gotrace__store_relaxed(&box->asked, at + size);
-      gotrace__sleep();
+      gotrace__box_wait(box);
     }
   } while (!gotrace__cas_acq_rel(&box->used, &at, at + size));
   return (char *)box + at;
@@ -6218,13 +6235,11 @@ GOTRACE__FN void gotrace__take_returned(gotrace__box *box) {
   }
 }
 
-#ifndef GOTRACE__BOX_PATIENCE
-#define GOTRACE__BOX_PATIENCE 5000000000u /* nanoseconds */
-#endif
 /* A thread waits for room in the box, but not for a recorder that is dead or does not come to run: then the trace ends,
  * as it does if that process wants no more. */
-GOTRACE__FN void gotrace__await_recorder(const gotrace__box *box) {
-  static uint64_t beats, since; /* protected by the queue lock */
+GOTRACE__FN void gotrace__await_recorder(gotrace__box *box) {
+  static uint32_t beats; /* these two are protected by the queue lock */
+  static uint64_t since;
   uint64_t now = gotrace__nanoseconds();
   bool ends = gotrace__load_relaxed(&box->closed) != 0;
   gotrace__lock(&gotrace__t.queue_lock);
@@ -6235,7 +6250,7 @@ GOTRACE__FN void gotrace__await_recorder(const gotrace__box *box) {
   ends = ends || (now > since && now - since > GOTRACE__BOX_PATIENCE);
   gotrace__unlock(&gotrace__t.queue_lock);
   if (ends) gotrace__end_early(GOTRACE_LIMIT_REACHED);
-  else gotrace__sleep();
+  else gotrace__box_wait(box);
 }
 #endif
 

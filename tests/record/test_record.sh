@@ -809,6 +809,10 @@ test_boxes() {
     "$tool" record -q -o "$work/b.trace" "$work/boxes" crowd >"$work/said" || fail "boxes: status $?"
     [ "$(cat "$work/said")" = "4 MiB, more later" ] || fail "$compiler, boxes: a crowd: $(cat "$work/said")"
     [ "$("$tool" dump "$work/b.trace" | grep -c 'GoBlock.*sleep')" = 250000 ] || fail "$compiler, boxes: a crowd's naps"
+    # Threads wait for a recorder that does not run, and nothing is lost.
+    (ulimit -v 80000; exec "$tool" record -o "$work/b.trace" "$work/boxes" hurry) >"$work/said" 2>"$work/err" || fail "boxes: hurry: status $?"
+    grep -q 'threads waited [0-9]* times for room' "$work/err" && ! grep -q problems "$work/err" || { cat "$work/err"; fail "$compiler, boxes: in a hurry"; }
+    [ "$("$tool" dump "$work/b.trace" | grep -c GoSyscallBegin)" -ge 1000000 ] || fail "$compiler, boxes: calls in a hurry"
   done
 }
 

@@ -129,9 +129,9 @@ struct trace_ends {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
-    uint64_t events;
-    uint64_t problems[64]; /* by gotrace_problem */
-  } entry[1];              /* and more */
+    uint64_t events, waits;       /* of threads, for room */
+    uint64_t problems[64];        /* by gotrace_problem */
+  } entry[1];                     /* and more */
 };
 
 static inline size_t list_size(uint32_t traces) {

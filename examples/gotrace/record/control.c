@@ -215,6 +215,7 @@ static void print_stats(const struct recorder_stats *s) {
   printf("threads      %llu\n", (ull)s->threads);
   printf("last cut     %s ago\n", duration_text((double)s->since_cut, time));
   printf("memory       %.1f of %.1f MB\n", (double)s->used / 1e6, (double)s->size / 1e6);
+  printf("waits        %llu, of threads for room\n", (ull)s->waits);
   printf("problems     %llu\n", (ull)s->problems);
 }
 

@@ -691,10 +691,12 @@ static bool read_box(recorder *r, int to, bool cut) {
   uint64_t copied;
   bool more, wanted = r->wanted != gotrace__load_acquire(&r->box->wanted);
   r->wanted = gotrace__load_acquire(&r->box->wanted);
-  gotrace__add_relaxed(&r->box->beats, 1);
   reserve_more(r);
   if (wanted) gotrace__pass_skew();
   copied = read_all(r, &clocks);
+  gotrace__store_release(&r->box->beats, gotrace__load_relaxed(&r->box->beats) + 1);
+  if (gotrace__load_relaxed(&r->box->waiting))
+    syscall(SYS_futex, &r->box->beats, 1 /* FUTEX_WAKE */, INT_MAX, NULL, NULL, 0);
   do {
     more = gotrace__transcribe_round(t, &clocks, false);
     if (!gotrace__transcribe_is_full(t) && clocks.nanoseconds - r->last_cut < r->cut_every &&
@@ -728,6 +730,7 @@ void recorder_get_stats(const recorder *r, struct recorder_stats *to) {
   to->events = r->t->events;
   for (i = 0; i < r->stream_count; i++) to->threads += r->streams[i].source != NULL;
   to->since_cut = now.nanoseconds - r->last_cut;
+  to->waits = gotrace__load_relaxed(&r->box->waits);
   to->used = gotrace__load_relaxed(&r->box->used);
   to->size = r->size;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) to->problems += r->t->problems[i];
@@ -766,6 +769,7 @@ void recorder_finish(recorder *r, int to, struct trace_end *end) {
   end->system_error = r->system_error;
   end->events = t->events;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) end->problems[i] = t->problems[i];
+  end->waits = gotrace__load_relaxed(&box->waits);
   end->problems[GOTRACE_PROBLEM_NO_MEMORY] += box->lost;
   end->problems[GOTRACE_PROBLEM_NESTED] += box->nested;
   end->problems[GOTRACE_PROBLEM_THREAD_OVER] += box->over;

@@ -927,6 +927,9 @@ static void summarize(trace *t, bool details) {
   } else if (end->result == GOTRACE_LIMIT_REACHED) {
     fprintf(stderr, "gotrace: %s: the trace ended early: its limit was reached\n", path);
   }
+  if (end->waits)
+    fprintf(stderr, "gotrace: %s: threads waited %llu times for room, since they call faster than gotrace writes\n",
+            path, (ull)end->waits);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) lost += end->problems[i];
   if (lost) fprintf(stderr, "gotrace: %s: %llu problems\n", path, (ull)lost);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)

@@ -41,6 +41,7 @@ bool recorder_wants_snapshot(recorder *r);
 struct recorder_stats {
   uint64_t events, threads;
   uint64_t since_cut;  /* nanoseconds: what is younger is not in the trace yet */
+  uint64_t waits;      /* for room: how often a thread did so */
   uint64_t used, size; /* bytes of the box */
   uint64_t problems;
 };
