@@ -9109,7 +9109,7 @@ GOTRACE__FN bool gotrace__thread_gone(void *thread) {
     m = NULL; /* it is in the box, which a child that no handler knows of does not have */
 #endif
   if (m && !gone && !(gotrace__inside & GOTRACE__LOCKS)) { /* else its allocator has ended it, under a lock */
-    gotrace__set_self(m);  /* another library's thread-locals may be gone already */
+    gotrace__set_self(m);                                  /* another library's thread-locals may be gone already */
     gotrace__take_over(m); /* if a signal handler ends the thread, the call below it does not go on */
     gotrace__take_over_control();
     gotrace__thread_over(m);
