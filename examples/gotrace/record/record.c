@@ -237,6 +237,7 @@ static struct {
   int output;         /* -1: not known yet */
   uint32_t index;     /* of the trace in the list; that of the first program is the first */
   uint32_t hertz;     /* of CPU samples */
+  bool switches;      /* take context switches */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
@@ -259,24 +260,29 @@ static bool begin_outside(struct kept_file *box, size_t size) {
 static void make_box(const settings *set) {
   shared.box.descriptor = -1;
   outside.hertz = set->sample;
+  outside.switches = set->switches;
   if (set->sample && !set->outside) usage("--sample needs --outside");
+  if (set->switches && !set->outside) usage("--switches needs --outside");
   if (set->outside && set->flight) usage("--outside does not go with --flight");
   /* If little memory is left, or files must be small, the programs write their traces themselves. */
   if (set->outside) begin_outside(&shared.box, BOX_BYTES);
 }
 
-/* Samples the child, which waits until then. */
-static void begin_samples(void) {
+/* Has the kernel tell what the child's threads do. The child waits until then. */
+static void begin_events(void) {
+  const char *none = !outside.hertz     ? "context switches"
+                     : outside.switches ? "CPU samples, context switches"
+                                        : "CPU samples";
   perf_events *events;
-  if (!outside.hertz) return;
+  if (!outside.hertz && !outside.switches) return;
   if (!outside.recorder) {
-    report("no CPU samples: no memory to share with the program");
+    report("no %s: no memory to share with the program", none);
     return;
   }
-  events = perf_begin(child, outside.hertz);
-  if (events) recorder_sample(outside.recorder, events);
+  events = perf_begin(child, outside.hertz, outside.switches);
+  if (events) recorder_take_events(outside.recorder, events, outside.switches);
   else
-    report("no CPU samples: %s; see /proc/sys/kernel/perf_event_%s", strerror(errno),
+    report("no %s: %s; see /proc/sys/kernel/perf_event_%s", none, strerror(errno),
            errno == EINVAL ? "max_sample_rate" : "paranoid");
 }
 
@@ -585,7 +591,7 @@ static int run(const char *path, char **words, const char *library) {
   }
   prepare_signals();
   if (outside.recorder) control_begin(child);
-  begin_samples();
+  begin_events();
   close(ready[0]);
   close(ready[1]);
   sigprocmask(SIG_SETMASK, &old, NULL);
