@@ -752,7 +752,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(STRING_CUT, 28, 1, "string longer than 1,024 bytes: truncated")                                            \
   X(STACK_CUT, 29, 1, "stack too deep for the format: truncated")                                              \
   X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty, or the call site alone")                  \
-  X(SAMPLE_LOST, 31, 0, "no room for a CPU sample")                                                            \
+  X(SAMPLE_LOST, 31, 0, "no room for a CPU sample or context switch")                                          \
   X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                               \
   X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has run since: not marked")                        \
   X(BAD_HANDLE, 34, 0, "handle out of range")                                                                  \

@@ -464,8 +464,11 @@ static void add_record(void *recorder_of, const perf_record *from) {
   recorder *r = (recorder *)recorder_of;
   sample *s;
   if (from->kind != PERF_SAMPLED) {
-    add_switch(&r->switches, (thread_switch){from->nanoseconds, tick_at(r, from->nanoseconds),
-                                             tick_at(r, from->nanoseconds + CLOCKS_DIFFER), from->thread, from->kind});
+    add_switch(&r->switches, (thread_switch){.nanoseconds = from->nanoseconds,
+                                             .tick = tick_at(r, from->nanoseconds),
+                                             .latest = tick_at(r, from->nanoseconds + CLOCKS_DIFFER),
+                                             .thread = from->thread,
+                                             .kind = from->kind});
     return;
   }
   GROW(r->samples, r->sample_count, r->sample_capacity);
@@ -673,7 +676,7 @@ static bool read_box(recorder *r, int to, bool cut) {
   if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
   write_complete(r, to);
   gotrace__store_release(&r->box->done, r->wanted);
-  return copied != 0;
+  return copied != 0 || r->switches.count > MANY_SWITCHES;
 }
 
 bool recorder_read(recorder *r, int to) { return read_box(r, to, false); }

@@ -24,7 +24,7 @@
 #define STACK_BYTES 8192 /* of a sample: of a deeper stack, the callers of the outermost frames are missing */
 #define MOST_PAGES 128   /* of a ring, which fills in 60 ms at 1 kHz; with one more, what a user may have by default */
 #define LEAST_PAGES 8
-#define SWITCH_PAGES 32 /* likewise, of 5,400 switches */
+#define SWITCH_PAGES 64 /* likewise, of 10,900 records of a switch */
 
 /* The registers that a walk needs, by the kernel's numbers, in their order. */
 #if defined(__x86_64__)

@@ -14,9 +14,12 @@
 #define OFF_REASON "off cpu"
 #define CLOCKS_DIFFER 25000 /* nanoseconds: see gotrace__read_clocks */
 
+#define MANY_SWITCHES 500 /* between two readings: the next one must be soon, while there is room */
+
 /* A context switch that is not in the trace yet. */
 typedef struct thread_switch {
   uint64_t nanoseconds, tick;
+  uint64_t turn;   /* when it is taken: the tick, or later */
   uint64_t latest; /* a record up to then was written before it */
   uint32_t thread;
   perf_kind kind;
@@ -28,6 +31,7 @@ typedef struct thread_switches {
 } thread_switches;
 
 static void add_switch(thread_switches *w, thread_switch one) {
+  one.turn = one.tick;
   GROW(w->all, w->count, w->capacity);
   w->all[w->count++] = one;
 }
@@ -43,18 +47,17 @@ static void forget_written(thread_switches *w) {
   w->at = 0;
 }
 
-static uint64_t next_switch(const thread_switches *w) { return w->at < w->count ? w->all[w->at].tick : UINT64_MAX; }
+static uint64_t next_switch(const thread_switches *w) { return w->at < w->count ? w->all[w->at].turn : UINT64_MAX; }
 
-/* Makes the last one that was taken come after a tick; not if the thread has a processor again by then. */
-static void put_off(thread_switches *w, uint64_t tick) {
-  size_t i = w->at - 1;
+/* Has the last one that was taken, a loss, taken again later; not if the thread has a processor again by then. */
+static void put_off(thread_switches *w, uint64_t turn) {
+  size_t i = w->at - 1, next;
   thread_switch one = w->all[i];
-  uint64_t again = tick + (one.latest - one.tick);
-  size_t next;
-  for (next = w->at; next < w->count && w->all[next].tick <= again; next++)
+  uint64_t again = turn + (one.latest - one.tick);
+  for (next = w->at; next < w->count && w->all[next].turn <= again; next++)
     if (w->all[next].thread == one.thread) return;
-  for (; i + 1 < w->count && w->all[i + 1].tick <= tick; i++) w->all[i] = w->all[i + 1];
-  one.tick = tick + 1;
+  for (; i + 1 < w->count && w->all[i + 1].turn <= turn; i++) w->all[i] = w->all[i + 1];
+  one.turn = turn;
   w->all[i] = one;
   w->at--;
 }
@@ -71,11 +74,15 @@ static void take_switch(thread_switches *w, gotrace__transcriber *t) {
     gotrace__put_back(t, source);
     return;
   }
-  if (gotrace__peek(t, source) && source->record_tick > s->tick && source->record_tick <= s->latest) {
-    put_off(w, source->record_tick);
+  if (source->waits_on) { /* a record before it, for one of another thread: at most until the end of the round */
+    if (t->limit != UINT64_MAX) put_off(w, t->limit + 1);
     return;
   }
-  if (source->waits_on || !source->go || !source->proc || source->go->status != GOTRACE__RUNNING) return;
+  if (gotrace__peek(t, source) && source->record_tick + 1 >= s->turn && source->record_tick <= s->latest) {
+    put_off(w, source->record_tick + 2); /* one that is `later` has the turn before */
+    return;
+  }
+  if (!source->go || !source->proc || source->go->status != GOTRACE__RUNNING) return;
   gotrace__turn_to(t, source, time);
   gotrace__take_off(t, source, s->kind == PERF_SLEEPS ? OFF_REASON : NULL, 0);
 }
