@@ -4331,7 +4331,8 @@ typedef struct gotrace__box {
   uint32_t closed;                        /* atomic: no more is read */
   uint32_t done;                          /* atomic: the last value of `wanted` that has been answered */
   /* Of the program: */
-  uint32_t wanted;      /* atomic, a futex: number of calls of gotrace__box_sync */
+  uint32_t wanted;      /* atomic, a futex: number of cuts that have been asked for */
+  uint32_t snapshots;   /* atomic: how many of them were for gotrace__box_snapshot */
   uint32_t state;       /* atomic */
   uint32_t said;        /* atomic; what the process says of its own end: a number that its recorder knows */
   int32_t result;       /* of the capture, when it has ended */
@@ -4349,6 +4350,7 @@ GOTRACE_API gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_o
 GOTRACE_API void gotrace__box_modules(void);
 GOTRACE_API void gotrace__box_say(uint32_t what);
 GOTRACE_API void gotrace__box_sync(void);
+GOTRACE_API void gotrace__box_snapshot(void);
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
 
@@ -10093,6 +10095,16 @@ GOTRACE__FN gotrace__module_record *gotrace__module_of(const gotrace__found *fou
 }
 
 #ifdef GOTRACE__BOX
+/* Whether a module is still there: dlclose, which a signal may interrupt, unmaps it before it leaves the list. */
+GOTRACE__FN bool gotrace__is_mapped(const gotrace__module *module) {
+  uintptr_t at = (uintptr_t)module->segments, page = at & ~(uintptr_t)4095;
+  int saved = errno;
+  size_t size = at - page + module->segment_count * sizeof *module->segments;
+  bool mapped = GOTRACE__C(syscall)(SYS_msync, page, size, 1 /* MS_ASYNC */) == 0;
+  errno = saved;
+  return mapped;
+}
+
 /* dl_iterate_phdr: tells the recorder of a module. `program`: nothing has been visited. */
 GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *program) {
   gotrace__table *modules = gotrace__boxed->modules;
@@ -10101,6 +10113,7 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
   uintptr_t low, high;
   memset(&found, 0, sizeof found);
   *(bool *)program = false;
+  if (!gotrace__is_mapped(module)) return 0;
   (void)gotrace__module_range(module, 0, &low, &high);
   found.pc = low + 1;
   if (!gotrace__find_visit(module, size, &found)) return 0;
@@ -10118,7 +10131,14 @@ GOTRACE__DEFINE void gotrace__box_say(uint32_t what) {
   if (gotrace__boxed) gotrace__store_release(&gotrace__boxed->said, what);
 }
 
-/* Waits until the recorder has read all that has happened so far, and made a cut; but not for ever. */
+/* Asks the recorder to read all that has happened so far, and to make a cut. Returns the number of the cut. */
+GOTRACE__FN uint32_t gotrace__box_cut(gotrace__box *box) {
+  uint32_t wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  return wanted;
+}
+
+/* Waits until that has been done; but not for ever. */
 #define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
 GOTRACE__DEFINE void gotrace__box_sync(void) {
   gotrace__box *box = gotrace__boxed;
@@ -10126,11 +10146,17 @@ GOTRACE__DEFINE void gotrace__box_sync(void) {
   uint32_t wanted;
   unsigned spins = 0;
   if (!box || gotrace__load_relaxed(&box->closed)) return;
-  wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
-  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  wanted = gotrace__box_cut(box);
   while ((int32_t)(gotrace__load_acquire(&box->done) - wanted) < 0 &&
          gotrace__nanoseconds() - since < GOTRACE__BOX_SYNC)
     gotrace__back_off(&spins);
+}
+
+/* Asks a flight recorder for what it has. May be called by a signal handler. */
+GOTRACE__DEFINE void gotrace__box_snapshot(void) {
+  if (!gotrace__boxed) return;
+  gotrace__add_relaxed(&gotrace__boxed->snapshots, 1u);
+  (void)gotrace__box_cut(gotrace__boxed);
 }
 
 /* Tells the recorder which modules are loaded now. If one has been unloaded since the last time, gotrace__box_sync must
@@ -16160,7 +16186,7 @@ GOTRACE__FN void gotrace__box_leave(void) {
   tracer->exit_registered = exit_registered;
   tracer->ready = 1;
   memset(&gotrace__pool, 0, sizeof gotrace__pool);
-  gotrace__pool.lock = tracer->life; /* unlocked */
+  gotrace__init_lock = gotrace__pool.lock = tracer->life; /* unlocked */
   gotrace__pool.used = GOTRACE__CHUNK;
   gotrace__set_self(NULL);
   gotrace__set_inside(gotrace__inside & GOTRACE__IN_SINK);

@@ -1,8 +1,9 @@
-/* boxes.c - what `gotrace record --outside` leaves in a process and in its child
+/* boxes.c - what `gotrace record` leaves in a process and in its child
  *
  *     boxes [killed|crowd]
  *
- * Prints of a child of fork, and of a program that another child executes: threads, open descriptors, mapped boxes.
+ * Prints of a child of fork, of a child of that one, and of a program that another child executes: threads, open
+ * descriptors, mapped boxes.
  * With "killed" it only runs a thread, and then kills itself. With "crowd" it prints how large its box is, in MiB, and
  * whether that has grown when many threads have captured much at once. */
 
@@ -95,7 +96,13 @@ int main(int count, char **words) {
   if (count > 1 && strcmp(words[1], "crowd") == 0) return crowd(), 0;
   if (count > 1) return describe(words[1]), 0;
   child = fork();
-  if (child == 0) return describe("forked"), 0;
+  if (child == 0) {
+    describe("forked");
+    child = fork();
+    if (child == 0) return describe("forked again"), 0;
+    waitpid(child, &status, 0);
+    return status != 0;
+  }
   waitpid(child, &status, 0);
   if (status) return 1;
   child = vfork();

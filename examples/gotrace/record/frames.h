@@ -357,8 +357,9 @@ static reader find_table(const module *m) {
   return none;
 }
 
-/* The description of the function that contains an address, or of the one before it. It has failed if there is none. */
-static reader find_description(const module *m, uintptr_t pc) {
+/* The description of the function that contains an address, or of the one before it, and where that begins. It has
+ * failed if there is none. */
+static reader find_description(const module *m, uintptr_t pc, uintptr_t *start) {
   reader r = find_table(m), none = {NULL, NULL, true, 0};
   uintptr_t table = address_of_next(&r);
   uint64_t version = get(&r, 1), encoding = get(&r, 1), count_encoding = get(&r, 1), entry_encoding = get(&r, 1);
@@ -376,6 +377,7 @@ static reader find_description(const module *m, uintptr_t pc) {
   }
   if (!low) return none;
   memcpy(entry, r.at + (low - 1) * sizeof entry, sizeof entry);
+  *start = table + (uintptr_t)(intptr_t)entry[0];
   return readable(m, table + (uintptr_t)(intptr_t)entry[1]);
 }
 
@@ -383,9 +385,9 @@ static reader find_description(const module *m, uintptr_t pc) {
 static rule find_rule_in(const module *m, uintptr_t pc) {
   static const rule none = {RULE_NONE, false, 0, KEPT, KEPT, 0, 0}, last = {RULE_OUTERMOST, false, 0, KEPT, KEPT, 0, 0};
   rule now = none, first;
-  reader r = find_description(m, pc);
+  uintptr_t at, begin;
+  reader r = find_description(m, pc, &begin);
   common c;
-  uintptr_t at;
   uint64_t back, start, length;
   take_size(&r);
   at = address_of_next(&r);

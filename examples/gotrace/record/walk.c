@@ -91,6 +91,11 @@ void code_image_free(code_image *i) {
   free(i);
 }
 
+uintptr_t code_image_start(const code_image *i, uintptr_t address) {
+  uintptr_t start;
+  return find_description(&i->m, address, &start).failed ? 0 : start;
+}
+
 /* ------------------------------------------------------------------------------------------------------- walks ---- */
 
 typedef struct copied_stack {
@@ -162,6 +167,7 @@ code_image *code_image_read(int file, size_t *room) {
 }
 code_image *code_image_of_vdso(void) { return NULL; }
 void code_image_free(code_image *i) { (void)i; }
+uintptr_t code_image_start(const code_image *i, uintptr_t address) { return (void)i, (void)address, 0; }
 walker *walker_new(const code_image *(*find)(void *context, uintptr_t pc, uintptr_t *base), void *context) {
   (void)find, (void)context;
   return zeroed(sizeof(walker));

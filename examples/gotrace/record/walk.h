@@ -14,6 +14,9 @@ code_image *code_image_read(int file, size_t *room);
 /* Of the vDSO, which all processes have the same of. */
 code_image *code_image_of_vdso(void);
 void code_image_free(code_image *i);
+/* Where the function begins that contains an address, or the one before it, both relative to the module's base. 0: not
+ * known. */
+uintptr_t code_image_start(const code_image *i, uintptr_t address);
 
 typedef struct walker walker;
 
