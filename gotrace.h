@@ -752,7 +752,7 @@ GOTRACE_API const char *gotrace_result_string(gotrace_result result);
   X(STRING_CUT, 28, 1, "string longer than 1,024 bytes: truncated")                                            \
   X(STACK_CUT, 29, 1, "stack too deep for the format: truncated")                                              \
   X(TABLE_FULL, 30, 1, "no memory for a string or stack: left empty, or the call site alone")                  \
-  X(SAMPLE_LOST, 31, 0, "no room for a CPU sample")                                                            \
+  X(SAMPLE_LOST, 31, 0, "no room for a CPU sample or context switch")                                          \
   X(NO_MEMORY, 32, 0, "no memory for the record of a thread, proc or goroutine")                               \
   X(FUTILE_BUSY, 33, 0, "futile wake-up of a goroutine that has run since: not marked")                        \
   X(BAD_HANDLE, 34, 0, "handle out of range")                                                                  \
@@ -10417,7 +10417,8 @@ struct gotrace__model_go { /* what most records need comes first, in one cache l
   bool in_trace; /* some generation has its status or creation */
   bool unborn;   /* needs a create event, not a status: see gotrace__go_forever */
   bool assist;
-  bool unseen_wait; /* it waits, and is runnable in the trace, since its block began before tracing was on */
+  bool unseen_wait : 1; /* it waits, and is runnable in the trace, since its block began before tracing was on */
+  bool off : 1;         /* see gotrace__take_off */
   gotrace__model_region *regions; /* a ring: the outermost is at region_first */
   uint16_t region_first, region_depth, region_capacity;
   bool forgotten; /* outermost regions: the trace still has them open */
@@ -10474,6 +10475,7 @@ struct gotrace__source {
   gotrace__model_go *go;
   gotrace__model_proc *proc;
   gotrace__model_proc *own; /* made for it, or NULL */
+  gotrace__model_go *off;   /* see gotrace__take_off; or NULL */
   gotrace__lane lane;       /* v2 */
   uint32_t generation;      /* in which its proc and goroutine have statuses */
   bool introduced, lost_proc;
@@ -11293,7 +11295,7 @@ GOTRACE__FN void gotrace__go_begin(gotrace__transcriber *t, gotrace__model_go *g
   g->status = (uint8_t)status;
   g->flags = (uint8_t)flags;
   g->known = true;
-  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = g->unseen_wait = false;
+  g->listed = g->in_trace = g->unborn = g->forgotten = g->assist = g->unseen_wait = g->off = false;
   g->woken = g->call_blocked = g->exit_pending = false;
   g->on = NULL;
   g->generation = 0;
@@ -11929,6 +11931,37 @@ GOTRACE__FN void gotrace__end_go_of(gotrace__transcriber *t, gotrace__source *r)
   gotrace__model_go *g = r->go;
   gotrace__end_stw_of(t, r);
   gotrace__do0(t, r, g, GO_DESTROY);
+}
+
+/* The system takes the processor from a thread whose goroutine runs, and gives it another one. That is no transition of
+ * the program: it has no number, and nobody's wake-up ends it. */
+
+/* `reason`: what the thread waits for; NULL: for a processor. */
+GOTRACE__FN inline void gotrace__take_off(gotrace__transcriber *t, gotrace__source *r, const char *reason,
+                                          uint32_t stack) {
+  gotrace__model_go *g = r->go;
+  gotrace__not_before(t, g->time);
+  stack = gotrace__stop_stack_id(t, g, stack);
+  if (reason) {
+    uint32_t name = t->v1 ? 0 : gotrace__string_id(t, gotrace__text_reference(t, reason, strlen(reason)), true);
+    gotrace__end_stw_of(t, r);
+    gotrace__do2(t, r, g, GO_BLOCK, t->v1 ? (uint32_t)GOTRACE_V1_GO_BLOCK : name, stack);
+  } else {
+    gotrace__stop(t, r, GOTRACE_STOP_PREEMPTED, stack);
+  }
+  r->off = g;
+  g->off = true;
+  r->time = t->now;
+}
+
+/* Also before the thread's next record, which says that it has a processor. */
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__put_back(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__model_go *g = r->off;
+  bool off = g->off && !r->go && (g->status == GOTRACE__WAITING || g->status == GOTRACE__RUNNABLE);
+  r->off = NULL;
+  g->off = false;
+  if (off && gotrace__repair_proc(t, r, g)) gotrace__run_go(t, r, g, 0);
+  r->time = t->now;
 }
 
 /* System calls. */
@@ -12568,9 +12601,9 @@ GOTRACE__FN void gotrace__apply_nest(gotrace__transcriber *t, gotrace__source *r
 GOTRACE__ALWAYS_INLINE void gotrace__apply_unblock(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g,
                                                    const gotrace__record *record) {
   uint32_t number = record->about_go.number;
-  if (!g->known || g->status != GOTRACE__WAITING || number != g->number) {
+  if (!g->known || g->status != GOTRACE__WAITING || number != g->number || g->off) {
     if (g->known && GOTRACE__IS_LATER(g->number, number)) t->counters.stale++;
-    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL || g->unseen_wait ||
+    else if (!g->known || g->status == GOTRACE__RUNNING || g->status == GOTRACE__SYSCALL || g->unseen_wait || g->off ||
              number == g->number + 1) /* its owner is in a call, as at the end of a wait */
       t->counters.late++;
     else gotrace__problem_seen(t, GOTRACE_PROBLEM_UNBLOCK_NOT_WAITING);
@@ -13374,6 +13407,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__goes_on(const gotrace__transcriber *
 GOTRACE__FN void gotrace__consume(gotrace__transcriber *t, gotrace__source *r, bool force) {
   t->until = t->full ? 0 : t->heap_count && t->heap[0]->turn < t->limit ? t->heap[0]->turn : t->limit;
   gotrace__turn_to(t, r, gotrace__unit_of(t, r->record_tick));
+  if (GOTRACE__UNLIKELY(r->off != NULL)) gotrace__put_back(t, r);
   for (;;) {
     gotrace__waiters *waiters = gotrace__apply(t, r, r->record, force);
     if (waiters && gotrace__kind_of(r->record) == GOTRACE__REC_WAIT_END &&

@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), steps (killed after any instruction), boxes (of children), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), steps (killed after any instruction), boxes (of children), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples stacks usage summary threads_by_name sandbox alike limits ends killed steps crashes control boxes signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends killed steps crashes control boxes signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -157,6 +157,37 @@ test_samples() {
     "$tool" profile --cpu --folded "$work/samples.trace" | grep -q ';work;measure;half [0-9]*$' || fail "samples: no profile"
     [ $format != 1.23 ] || open_it "$work/samples.trace" 1.27
     [ $format != 1.21 ] || open_it "$work/samples.trace" 1.21 -p
+  done
+}
+
+test_switches() {
+  local program="$work/switches" samples="$work/samples" format part said
+  compile "${CC-cc}" tests/record/switches.c "$program"
+  compile "${CC-cc}" tests/record/samples.c "$samples"
+  # Where they are forbidden, the recording goes on without, and does not claim that threads ran.
+  "$samples" --forbid "$tool" record -o "$work/switches.trace" --switches "$program" >"$work/out" 2>"$work/err" ||
+    { cat "$work/err"; fail "switches: forbidden: exit status $?"; }
+  grep -q '^gotrace: no context switches: ' "$work/err" || { cat "$work/err"; fail "switches: forbidden: not said"; }
+  judge "$work/switches.trace" "$work/err"
+  "$tool" info "$work/switches.trace" | grep -q 'not seen waiting' || fail "switches: forbidden: states claimed"
+  "$samples" --allowed || { echo "test_record: this user may not use perf events"; exit 77; }
+  for format in 1.23 1.21; do
+    "$tool" record -o "$work/switches.trace" --format $format --switches "$program" >"$work/out" 2>"$work/err" ||
+      { cat "$work/err"; fail "switches: exit status $?"; }
+    judge "$work/switches.trace" "$work/err"
+    said=0
+    tests/record/switches.py "$tool" "$work/switches.trace" "$work/out" || said=$?
+    [ $said != 77 ] || exit 77
+    [ $said = 0 ] || fail "switches: format $format"
+    "$tool" cut --to 900ms -o "$work/part.trace" "$work/switches.trace"
+    for part in "$work/switches.trace" "$work/part.trace"; do
+      "$tool" info "$part" >"$work/said"
+      ! grep -q 'not seen waiting' "$work/said" || { cat "$work/said"; fail "switches: $part, format $format: states are not claimed"; }
+      head -n 1 "$work/said" | grep -q '^shares_.* waited .* for a processor, and ran \|^shares_.* is busiest: it ran ' ||
+        { cat "$work/said"; fail "switches: $part, format $format: headline"; }
+    done
+    [ $format != 1.23 ] || open_it "$work/switches.trace" 1.27
+    [ $format != 1.21 ] || open_it "$work/switches.trace" 1.21 -p
   done
 }
 

@@ -207,6 +207,8 @@ const option options[] = {
      NULL, set_flag, SETTING(children), 0},
     {"--sample HZ", "also take CPU samples, as many a second of each thread's CPU time, such as 997", NULL, set_number,
      SETTING(sample), 1},
+    {"--switches", "also show when a thread has no processor: preempted, or asleep unseen", NULL, set_flag,
+     SETTING(switches), 0},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
     {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
      SETTING(cut), 1},
@@ -257,12 +259,18 @@ const command commands[] = {
          "the kernel and that of the dynamic linker before the program starts are not sampled. If the kernel allows no "
          "perf events (perf_event_paranoid above 2, as in many containers), that is said, and there are no samples. "
          "On x86-64 and arm64.\n\n"
-         "A thread that runs in the trace may sleep in a system call that the library does not see: all commands say "
+         "With --switches the kernel also tells when a thread loses its processor and gets one. Outside of the waits "
+         "that the library sees, a thread is then runnable while others have the processors (preempted), and blocked "
+         "(off cpu) while it sleeps in what the library does not see: page faults, futexes and system calls of the "
+         "program's own, OpenMP. The time from a wake-up to the processor counts as blocked. So what runs in the trace "
+         "did run. As for --sample, the kernel must allow perf events, and children have none.\n\n"
+         "Without --switches, a thread that runs in the trace may sleep in a system call that the library does not "
+         "see: all commands say "
          "that it was not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is "
          "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
          "gets none, or that of the program, goes by the function that it began with.\n\n"
          "The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
-     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--sample HZ,"
+     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--sample HZ,--switches,"
                 "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
      .files = MANY,
      .program = true,

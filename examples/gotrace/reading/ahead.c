@@ -77,11 +77,24 @@ static bool is_recorded(ahead *a, input *in) {
   return false;
 }
 
+/* Whether context switches are in the trace. */
+static bool is_watched(input *in) {
+  static const char text[] = RECORD_SWITCHES;
+  const size_t size = sizeof text - 1;
+  gotrace_event e;
+  if (input_decode(in, true) != GOTRACE_OK || !input_contains(in, text, size, told_within(in))) return false;
+  while (input_next(in, &e) == GOTRACE_OK)
+    if (is_string(&e) && e.data_size == size && memcmp(e.data, text, size) == 0) return true;
+  return false;
+}
+
 void ahead_names(ahead *a, input *in) {
   const gotrace_event *e;
   gotrace_change c;
   a->recorded = is_recorded(a, in);
   if (!a->recorded) return;
+  input_first_look(in);
+  a->watched = is_watched(in);
   input_first_look(in);
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {

@@ -21,6 +21,7 @@ typedef struct ahead {
   map task_ends;   /* by task: 1 + offset of its last end */
   map early_ends;  /* by 1 + offset: ends of tasks that end again */
   bool recorded;   /* see ahead_names() */
+  bool watched;    /* likewise */
   map called;      /* by goroutine, (uint32_t), a text: the name that its thread got last */
   uint64_t wanted; /* a task's id; set by the caller */
   bool met;        /* there is such a task */
@@ -33,7 +34,8 @@ void ahead_read(ahead *a, input *in, int64_t until, bool all);
 void ahead_free(ahead *a);
 
 /* Finds out whether `gotrace record` wrote the trace, which is then a trace of threads. If so, reads it for the names
- * that the program gave them: the labels of their goroutines. An error is left for the next reading to report. Does
+ * that the program gave them: the labels of their goroutines; and finds out whether the kernel told when they had no
+ * processor (--switches). An error is left for the next reading to report. Does
  * nothing if the input cannot be read again. */
 void ahead_names(ahead *a, input *in);
 

@@ -309,7 +309,7 @@ void source_put_facts(bytes *to, const source *s) {
   size_t i, count = 0;
   put_number(to, s->w.module_count);
   for (i = 0; i < s->w.module_count; i++) put_text_of(to, s->w.modules[i]);
-  put_number(to, s->ahead.recorded);
+  put_number(to, (uint64_t)s->ahead.recorded + s->ahead.watched);
   for (i = 0; i < gos->count; i++) count += ((goroutine *)gos->values[i])->called != 0;
   put_number(to, count);
   for (i = 0; i < gos->count; i++) {
@@ -333,6 +333,7 @@ static bool take_facts(source *s, const uint8_t *at, const uint8_t *end) {
   }
   if (!take_number(&at, end, &recorded) || !take_number(&at, end, &count)) return false;
   s->ahead.recorded = recorded != 0;
+  s->ahead.watched = recorded > 1;
   for (; count; count--) {
     if (!take_number(&at, end, &id) || !take_text(&at, end, &text)) return false;
     map_put(&s->ahead.called, id, (void *)(uintptr_t)text);
@@ -414,6 +415,7 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   to->met = to->wanted && index_has_task(&s->moment, *to->wanted);
   if (!later) ahead_names(&s->ahead, in);
   to->recorded = s->ahead.recorded;
+  to->watched = s->ahead.watched;
   if (s->ahead.called.count) s->w.called = &s->ahead.called;
   look_ahead(s);
   result = input_decode(in, false);

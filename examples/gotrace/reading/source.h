@@ -58,6 +58,7 @@ typedef struct consumer {
   world *w;
   int input;     /* format of the input */
   bool recorded; /* by `gotrace record`: goroutines are threads, which may wait where it does not see it */
+  bool watched;  /* then: the kernel told when they had no processor */
   int64_t base;  /* time of the input's first event */
   int64_t from;  /* time at which the selected part begins */
 } consumer;
@@ -109,7 +110,10 @@ typedef struct source {
 } source;
 
 /* What a goroutine does whose status is GO_RUNNING, in words. */
-static inline const char *running_text(bool by_record) { return by_record ? "not seen waiting" : "running"; }
+static inline const char *running_text(bool unseen) { return unseen ? "not seen waiting" : "running"; }
+
+/* Whether a goroutine that runs may be a thread that waits where nobody sees it. */
+static inline bool waits_unseen(const consumer *c) { return c->recorded && !c->watched; }
 
 typedef void watch_fn(void *context, const gotrace_event *event);
 

@@ -45,6 +45,10 @@
  * not tell whether a goroutine that was woken waited for a processor, or slept again. */
 #define RECORD_CPU_TIME "gotrace record: CPU time"
 
+/* A text, to which no event refers, in each generation of a trace that shows when the kernel took the processor from a
+ * thread. So what runs in the trace had one. */
+#define RECORD_SWITCHES "gotrace record: context switches"
+
 /* Category of the logs of threads that are about to wait for a lock: the id of the goroutine that has it. The log's
  * stack is where that one took it. */
 #define RECORD_HOLDER "gotrace record: lock held by"

@@ -45,7 +45,16 @@ typedef struct copied_table {
   gotrace__entry *last; /* in the box */
 } copied_table;
 
-/* A CPU sample that is not in the trace yet. */
+/* Which thread has this id of the system's now; NULL: none that has written a record. */
+static gotrace__source *source_of_thread(gotrace__transcriber *t, uint32_t thread) {
+  gotrace__source *source = *gotrace__same_id(t, thread);
+  while (source && (source->id != thread || source->gone)) source = source->same;
+  return source;
+}
+
+#include "switches.h"
+
+/* Likewise a CPU sample. */
 typedef struct sample {
   uint64_t tick;
   uint32_t thread, count;
@@ -95,8 +104,10 @@ struct recorder {
   uint32_t snapshots; /* that the process has asked for */
   int system_error;
   gotrace_result result; /* why no more is read, or GOTRACE_OK */
-  /* CPU samples: */
+  /* CPU samples and context switches: */
   perf_events *events; /* NULL: there are none */
+  bool switched;       /* context switches are taken */
+  thread_switches switches;
   walker *walker;
   module_image *images;
   size_t image_count, image_capacity, image_room;
@@ -465,9 +476,17 @@ static uint64_t tick_at(const recorder *r, uint64_t nanoseconds) {
   return r->before.tick + (uint64_t)(int64_t)((double)since * ((double)ticks / (double)all));
 }
 
-static void add_sample(void *recorder_of, const perf_sample *from) {
+static void add_record(void *recorder_of, const perf_record *from) {
   recorder *r = (recorder *)recorder_of;
   sample *s;
+  if (from->kind != PERF_SAMPLED) {
+    add_switch(&r->switches, (thread_switch){.nanoseconds = from->nanoseconds,
+                                             .tick = tick_at(r, from->nanoseconds),
+                                             .latest = tick_at(r, from->nanoseconds + CLOCKS_DIFFER),
+                                             .thread = from->thread,
+                                             .kind = from->kind});
+    return;
+  }
   GROW(r->samples, r->sample_count, r->sample_capacity);
   s = &r->samples[r->sample_count++];
   s->tick = tick_at(r, from->nanoseconds);
@@ -488,36 +507,54 @@ static void read_samples(recorder *r) {
   memmove(r->samples, r->samples + r->sample_at, left * sizeof *r->samples);
   r->sample_at = 0;
   r->sample_count = left;
-  perf_read(r->events, r->base && recorder_said(r) != TRACE_EXECUTES ? add_sample : NULL, r);
+  forget_written(&r->switches);
+  perf_read(r->events, r->base && recorder_said(r) != TRACE_EXECUTES ? add_record : NULL, r);
   r->t->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += perf_take_lost(r->events);
   qsort(r->samples, r->sample_count, sizeof *r->samples, compare_samples);
+  qsort(r->switches.all, r->switches.count, sizeof *r->switches.all, compare_switches);
 }
 
 /* The sample is of what its thread runs in the model, in which all earlier records have been applied. */
 static void write_sample(gotrace__transcriber *t, const sample *s) {
-  const gotrace__source *source = *gotrace__same_id(t, s->thread);
+  const gotrace__source *source = source_of_thread(t, s->thread);
   gotrace__model_go *g;
   uint64_t tick = s->tick;
-  while (source && (source->id != s->thread || source->gone)) source = source->same;
   if (source && tick <= source->tick && source->tick - tick < GOTRACE__FAR) tick = source->tick + 1;
-  g = source ? source->go : NULL;
+  g = source && source->off ? source->off : source ? source->go : NULL;
   gotrace__write_sample(t, tick, s->thread, source && source->proc ? (int64_t)source->proc->id : -1, g, g ? g->id : 0,
                         s->pcs, s->count);
 }
 
-static uint64_t next_sample(void *recorder_of, gotrace__transcriber *t, bool write) {
-  recorder *r = (recorder *)recorder_of;
-  if (write) write_sample(t, &r->samples[r->sample_at++]);
+static uint64_t next_sample(const recorder *r) {
   return r->sample_at < r->sample_count ? r->samples[r->sample_at].tick : UINT64_MAX;
 }
 
-void recorder_sample(recorder *r, perf_events *events) { r->events = events; }
+/* Also a context switch. */
+static uint64_t next_event(void *recorder_of, gotrace__transcriber *t, bool write) {
+  recorder *r = (recorder *)recorder_of;
+  if (write && next_switch(&r->switches) <= next_sample(r)) take_switch(&r->switches, t);
+  else if (write) write_sample(t, &r->samples[r->sample_at++]);
+  return next_switch(&r->switches) < next_sample(r) ? next_switch(&r->switches) : next_sample(r);
+}
+
+void recorder_take_events(recorder *r, perf_events *events, bool switched) {
+  r->events = events;
+  r->switched = switched;
+}
+
+/* Tells in each generation, even if no event does, that context switches are taken. */
+static void write_texts(void *recorder_of, gotrace__transcriber *t) {
+  static const char text[] = RECORD_SWITCHES;
+  if (((recorder *)recorder_of)->switched) gotrace__write_text(t, text, sizeof text - 1, false);
+  gotrace__write_modules(NULL, t);
+}
 
 static void free_samples(recorder *r) {
   size_t i;
   for (i = 0; i < r->image_count; i++) code_image_free(r->images[i].image);
   free(r->images);
   free(r->samples);
+  free(r->switches.all);
   walker_free(r->walker);
   if (r->events) perf_end(r->events);
 }
@@ -596,8 +633,8 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   options.write = collect;
   options.name = name_place;
   options.chunk_done = free_copy;
-  options.before_end = gotrace__write_modules;
-  options.sample = next_sample;
+  options.before_end = write_texts;
+  options.sample = next_event;
   options.context = r;
   options.budget = &r->budget;
   options.beyond_limit = true;
@@ -711,7 +748,7 @@ static bool read_box(recorder *r, int to, bool cut) {
   if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
   write_complete(r, to);
   gotrace__store_release(&r->box->done, r->wanted);
-  return copied != 0;
+  return copied != 0 || r->switches.count > MANY_SWITCHES;
 }
 
 bool recorder_read(recorder *r, int to) { return read_box(r, to, false); }

@@ -246,6 +246,7 @@ static struct {
   int output;         /* -1: not known yet */
   uint32_t index;     /* of the trace in the list; that of the first program is the first */
   uint32_t hertz;     /* of CPU samples */
+  bool switches;      /* take context switches */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
@@ -278,6 +279,7 @@ static bool begin_outside(struct kept_file *box, size_t usual) {
 
 static void make_box(const settings *set) {
   outside.hertz = set->sample;
+  outside.switches = set->switches;
   if (begin_outside(&shared.box, BOX_BYTES)) return;
   if (errno == EFBIG)
     fail("%zu MiB of memory to share with the program are more than the limits of file sizes (ulimit -f) and, "
@@ -287,14 +289,17 @@ static void make_box(const settings *set) {
   fail("no memory to share with the program: %s", strerror(errno));
 }
 
-/* Samples the child, which waits until then. */
-static void begin_samples(void) {
+/* Has the kernel tell what the child's threads do. The child waits until then. */
+static void begin_events(void) {
+  const char *none = !outside.hertz     ? "context switches"
+                     : outside.switches ? "CPU samples, context switches"
+                                        : "CPU samples";
   perf_events *events;
-  if (!outside.hertz) return;
-  events = perf_begin(child, outside.hertz);
-  if (events) recorder_sample(outside.recorder, events);
+  if (!outside.hertz && !outside.switches) return;
+  events = perf_begin(child, outside.hertz, outside.switches);
+  if (events) recorder_take_events(outside.recorder, events, outside.switches);
   else
-    report("no CPU samples: %s; see /proc/sys/kernel/perf_event_%s", strerror(errno),
+    report("no %s: %s; see /proc/sys/kernel/perf_event_%s", none, strerror(errno),
            errno == EINVAL ? "max_sample_rate" : "paranoid");
 }
 
@@ -631,7 +636,7 @@ static int run(const char *path, char **words, const char *library) {
   }
   prepare_signals();
   control_begin(child);
-  begin_samples();
+  begin_events();
   close(ready[0]);
   close(ready[1]);
   sigprocmask(SIG_SETMASK, &old, NULL);

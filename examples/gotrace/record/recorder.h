@@ -15,8 +15,8 @@ int recorder_make_box(size_t size);
 /* Begins the trace, before the process runs. The file stays the caller's. NULL: see errno. */
 recorder *recorder_begin(int box, const struct record_settings *set);
 
-/* Adds CPU samples to the trace. The recorder ends the events. */
-void recorder_sample(recorder *r, perf_events *events);
+/* Adds CPU samples to the trace, and context switches if they are taken. The recorder ends the events. */
+void recorder_take_events(recorder *r, perf_events *events, bool switched);
 
 /* Whether a process captures into the box. */
 bool recorder_is_used(const recorder *r);

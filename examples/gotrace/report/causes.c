@@ -452,7 +452,7 @@ uint64_t samples_of(const causes *c, uint32_t name) {
 const char *did_text(causes *c, const activity *did, char text[DID_TEXT]) {
   int64_t time, whole = whole_of(did);
   unsigned most = most_of(did, &time);
-  const char *what = does_text(most, c->c.recorded);
+  const char *what = does_text(most, &c->c);
   double share = whole ? 100 * (double)time / (double)whole : 0;
   pool_text place = pool_text_of(most < DOES_RUN ? own_function(&c->waits, did->stack[most]) : 0);
   *text = 0;

@@ -250,7 +250,7 @@ static void put_change(output *out, const estimate e[2], bool known, bool beyond
 /* Its name is that of a function. */
 static bool has_function(const row *r) { return strcmp(r->what, "task") != 0 && strcmp(r->what, "region") != 0; }
 
-static void put_row(output *out, const row *r, bool recorded) {
+static void put_row(output *out, const row *r, bool unseen) {
   unsigned i;
   put_change(out, r->average, r->h[0]->count && r->h[1]->count, r->average_beyond);
   put_change(out, r->rate, true, r->rate_beyond);
@@ -265,7 +265,7 @@ static void put_row(output *out, const row *r, bool recorded) {
     put_duration(out, r->rate[i].value);
     put_string(out, " ");
   }
-  print(out, " %s", r->what == running ? running_text(recorded) : r->what);
+  print(out, " %s", r->what == running ? running_text(unseen) : r->what);
   if (r->reason) put_string(out, " for "), put_text(out, r->reason, "");
   put_string(out, ": ");
   put_text(out, r->name, has_function(r) ? "(unknown)" : "(no name)");
@@ -364,7 +364,7 @@ static void print_rows(row *const *all, size_t count, summary *const sums[2], co
     }
     if (i == beyond) put_string(&out, "changes within noise\n");
     if (i >= beyond + MOST_OTHERS) continue;
-    put_row(&out, all[i], sums[0]->c.recorded || sums[1]->c.recorded);
+    put_row(&out, all[i], waits_unseen(&sums[0]->c) || waits_unseen(&sums[1]->c));
   }
   if (!set->json && count > beyond + MOST_OTHERS) print(&out, "%11s %zu more\n", "", count - beyond - MOST_OTHERS);
   print_counter_rows(&out, sums, set->json);

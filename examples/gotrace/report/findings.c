@@ -307,8 +307,7 @@ static void find_task(const causes *c, diagnosis *found) {
                     duration_text((double)histogram_percentile(&worst->whole, 0.5), median));
     if (whole)
       used += snprintf(f->text + used, sizeof f->text - (size_t)used, ": %s of that %s%s",
-                       duration_text((double)time, part), most < DOES_RUN ? "waiting: " : "",
-                       does_text(most, c->c.recorded));
+                       duration_text((double)time, part), most < DOES_RUN ? "waiting: " : "", does_text(most, &c->c));
     if (whole && most == worst->is && worst->place)
       used += snprintf(f->text + used, sizeof f->text - (size_t)used, " in %s", named(worst->place, &b));
     if (whole && most == worst->is && worst->holder)

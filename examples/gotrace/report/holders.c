@@ -27,11 +27,11 @@ typedef struct history {
 
 /* --------------------------------------------------------------------------------------------------- activity ---- */
 
-const char *does_text(unsigned what, bool recorded) {
+const char *does_text(unsigned what, const consumer *c) {
   switch (what) {
-  case DOES_RUN: return recorded ? "not seen waiting" : "running";
+  case DOES_RUN: return running_text(waits_unseen(c));
   case DOES_STOP: return "stopped world";
-  case DOES_READY: return recorded ? "runnable" : "waiting for a proc";
+  case DOES_READY: return c->recorded ? "runnable" : "waiting for a proc";
   case DOES_CALL: return "in system calls";
   default: return wait_classes[what].text;
   }

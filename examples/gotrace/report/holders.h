@@ -14,13 +14,14 @@
 #ifndef HOLDERS_H
 #define HOLDERS_H
 
+#include "../reading/source.h"
 #include "waits.h"
 
 /* What a goroutine does: its waits by class, then these. */
 enum { DOES_RUN = WAIT_CLASS_COUNT, DOES_STOP, DOES_READY, DOES_CALL, DOES_COUNT };
 
-/* "runs", "waits for a proc", or the class of a wait; `recorded`: by `gotrace record`. */
-const char *does_text(unsigned what, bool recorded);
+/* "running", "waiting for a proc", or the class of a wait, in the words for the consumer's trace. */
+const char *does_text(unsigned what, const consumer *c);
 
 typedef struct activity {
   int64_t time[DOES_COUNT];

@@ -136,7 +136,7 @@ static void spread_line(const printer *p, const histogram *h, const char *prefix
 #define TIMES_WIDTH 59
 #define UNSEEN_WIDTH 6 /* the first column is that much wider where it is headed by more words than "running" */
 
-static int running_pad(const printer *p) { return p->sum->c.recorded ? UNSEEN_WIDTH : 0; }
+static int running_pad(const printer *p) { return waits_unseen(&p->sum->c) ? UNSEEN_WIDTH : 0; }
 
 static void running_time(const printer *p, int64_t time) {
   fprintf(p->to, "%*s", running_pad(p), "");
@@ -198,7 +198,7 @@ static void print_groups(const printer *p, const groups *all, const char *title,
   if (*sorted)
     fprintf(p->to, "\n      count%s%s%*s%s    runnable    syscalls     blocked  %s\n",
             has_samples ? " CPU samples" : "", has_cpu ? "    CPU time" : "", 12 + running_pad(p),
-            running_text(recorded), has_stopped ? "     stopped" : "", title);
+            running_text(waits_unseen(&p->sum->c)), has_stopped ? "     stopped" : "", title);
   for (i = 0; sorted[i]; i++) {
     int64_t stopped = has_stopped ? stopped_time(p->why, sorted[i]->name) : 0;
     uint64_t samples = samples_of(p->why, sorted[i]->name);
@@ -224,7 +224,7 @@ static void print_spreads(const printer *p) {
     const group *g = sorted[i];
     unsigned shown = 0;
     uint32_t j;
-    snprintf(ran, sizeof ran, "%s: ", running_text(p->sum->c.recorded));
+    snprintf(ran, sizeof ran, "%s: ", running_text(waits_unseen(&p->sum->c)));
     spread_line(p, &g->running, ran, group_name(g), "(unknown)");
     if (g->runnable.count) spread_line(p, &g->runnable, "  runnable", pool_text_of(0), "");
     if (g->syscall.count) spread_line(p, &g->syscall, "  in system calls", pool_text_of(0), "");
@@ -406,7 +406,7 @@ static void print_procs(const printer *p) {
   double whole = p->sum->duration > 0 ? (double)p->sum->duration / 100 : 1;
   if (count)
     fprintf(p->to, "\n       proc%*s    syscalls    of the time\n", 12 + running_pad(p),
-            running_text(p->sum->c.recorded));
+            running_text(waits_unseen(&p->sum->c)));
   for (i = 0; i < count && i < 10 * SHOWN; i++) {
     fprintf(p->to, " %10llu", (ull)all[i].id);
     running_time(p, all[i].t.running);

@@ -540,10 +540,10 @@ static void path_of_go(path *p, const char *word) {
 static const char *const states[] = {"outside", "runnable", "running", "syscall", "waiting"}; /* in JSON */
 
 static const char *state_text(const path *p, unsigned status) {
-  return status == GO_RUNNING ? running_text(p->c.recorded) : states[status];
+  return status == GO_RUNNING ? running_text(waits_unseen(&p->c)) : states[status];
 }
 
-static int state_width(const path *p) { return p->c.recorded ? (int)strlen(running_text(true)) : 9; }
+static int state_width(const path *p) { return waits_unseen(&p->c) ? (int)strlen(running_text(true)) : 9; }
 
 typedef struct total { /* of the steps with the same functions, state and reason, or also stack */
   uint32_t function, reason, own;

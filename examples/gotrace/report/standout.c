@@ -44,7 +44,7 @@ static const group *busiest(const summary *sum) {
   return best;
 }
 
-/* The function with most CPU time, for traces of `gotrace record`. */
+/* The function with most CPU time, for traces of `gotrace record` without context switches. */
 static int recorded_fact(const summary *sum, char *text, size_t size) {
   const group *g, *best = NULL;
   uint32_t i, most = 0;
@@ -82,14 +82,15 @@ static int main_fact(const summary *sum, char *text, size_t size) {
     return snprintf(text, size, "the world is stopped %.1f %% of the time, once for %s",
                     100 * (double)pauses->total / (double)sum->duration, one);
   }
-  if (sum->c.recorded) return recorded_fact(sum, text, size);
+  if (waits_unseen(&sum->c)) return recorded_fact(sum, text, size);
   if (!g && sum->selection.on) return snprintf(text, size, "%s", "");
   if (!has_goroutine(&sum->functions)) return snprintf(text, size, "the trace shows no goroutine");
   if (!g) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);
     time_text(g->t.running, two);
-    return snprintf(text, size, "%.*s waited %s for a proc, and ran %s", name_size(name), name.data, one, two);
+    return snprintf(text, size, "%.*s waited %s for a proc%s, and ran %s", name_size(name), name.data, one,
+                    sum->c.recorded ? "essor" : "", two);
   }
   whole = (double)known_time(&g->t);
   for (i = 1; i < g->t.blocked_count; i++)

@@ -91,7 +91,7 @@ static void put_place(output *out, state *x, uint32_t place, uint32_t stack) {
 static void write_line(output *out, state *x, const doing *d) {
   char time[32];
   print(out, "%9zu %11s %11llu  %-*s ", d->count, duration_text((double)d->time, time), (ull)d->g->id, WIDTH,
-        does_text(d->does, x->c.recorded));
+        does_text(d->does, &x->c));
   put_text(out, name_of(d->g), "(unknown)");
   if (d->g->stack) put_string(out, ", in "), put_place(out, x, d->place, d->g->stack);
   if (d->held.g) {

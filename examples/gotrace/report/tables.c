@@ -418,7 +418,7 @@ static void cause_tables(writing *w, const summary *sum, const causes *c) {
     unsigned_field(w, "goroutine", (*of)->id);
     stack_field(w, "taken", (*of)->taken);
     stack_field(w, "released", (*of)->released);
-    text_field(w, "meanwhile", plain(does_text(most, c->c.recorded)));
+    text_field(w, "meanwhile", plain(does_text(most, &c->c)));
     field(w, "meanwhile", "_time", time);
     end_row(w);
   }

@@ -646,7 +646,9 @@ static void tell_old(writer *w, const char *prefix, uint32_t of(const goroutine 
 /* Tells that this is a part of a trace of `gotrace record`, even if no log in it does: see ahead_names(). */
 static void write_recorded(writer *w) {
   static const char category[] = RECORD_CPU_TIME;
+  static const char watched[] = RECORD_SWITCHES;
   if (w->c.recorded) gotrace__write_text(w->t, category, sizeof category - 1, false);
+  if (w->c.watched) gotrace__write_text(w->t, watched, sizeof watched - 1, false);
 }
 
 static void writer_begin(consumer *c, int64_t time) {
