@@ -146,7 +146,7 @@ preload_flags = $(if $(wildcard $(openmp_tools)/omp-tools.h),-idirafter $(openmp
 build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/record/preload/*.h) \
     examples/adapters/openmp.c $(addprefix examples/gotrace/record/,board.h executable.h frames.h) $(header)
 	@mkdir -p $(@D)
-	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs,--wrap=open $(preload_sources) -o $@ $(LDFLAGS) -ldl
+	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs $(preload_sources) -o $@ $(LDFLAGS) -ldl
 
 # Tests, in the configurations of tests/run.sh: build/tests/CONFIGURATION/TEST. Compiling the header takes longer than running
 # most tests, so each configuration compiles it once, into an archive. Tests that use only the public API are linked with that.

@@ -4326,12 +4326,15 @@ typedef struct gotrace__box {
   uint64_t size, layout;                  /* see gotrace__box_layout; do not change */
   gotrace__uint64 reserved;               /* atomic: how many bytes of it are there; the recorder adds more in time */
   uint32_t full;                          /* atomic: no more can be had; a thread says so if none comes */
-  gotrace__uint64 beats;                  /* atomic: rounds so far */
+  uint32_t beats;                         /* atomic, a futex: rounds so far; who waits is woken after each */
   struct gotrace__record_chunk *returned; /* atomic: chunks that have been read; the program takes all */
   uint32_t closed;                        /* atomic: no more is read */
   uint32_t done;                          /* atomic: the last value of `wanted` that has been answered */
   /* Of the program: */
-  uint32_t wanted;      /* atomic, a futex: number of calls of gotrace__box_sync */
+  uint32_t wanted;      /* atomic, a futex: number of cuts that have been asked for */
+  uint32_t snapshots;   /* atomic: how many of them were for gotrace__box_snapshot */
+  uint32_t waiting;     /* atomic: threads that wait for a round, because they have no room */
+  gotrace__uint64 waits; /* atomic: how often one has done so */
   uint32_t state;       /* atomic */
   uint32_t said;        /* atomic; what the process says of its own end: a number that its recorder knows */
   int32_t result;       /* of the capture, when it has ended */
@@ -4349,21 +4352,37 @@ GOTRACE_API gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_o
 GOTRACE_API void gotrace__box_modules(void);
 GOTRACE_API void gotrace__box_say(uint32_t what);
 GOTRACE_API void gotrace__box_sync(void);
+GOTRACE_API void gotrace__box_snapshot(void);
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
+
+/* Waits for the recorder's next round, but not long. */
+GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
+  struct timespec most = {0, 20000000};
+  uint32_t beats = gotrace__load_acquire(&box->beats);
+  int saved = errno;
+  gotrace__add_relaxed(&box->waits, 1);
+  gotrace__add_relaxed(&box->waiting, 1u);
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0); /* the recorder */
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->beats, 0 /* FUTEX_WAIT */, beats, &most, NULL, 0);
+  gotrace__add_relaxed(&box->waiting, UINT32_MAX);
+  errno = saved;
+}
+#define GOTRACE__BOX_PATIENCE 5000000000u /* nanoseconds: no thread waits longer */
 
 /* Whole pages; NULL: it is full. They have been reserved, since otherwise a signal would end the program if the system
  * has no more. Only who needs very much at once waits for that, and not for a recorder that is dead. */
 GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   uint64_t at = gotrace__load_relaxed(&box->used);
-  unsigned milliseconds = 0;
+  uint64_t since = 0;
   do {
     if (size > box->size - at) return NULL;
     while (at + size > gotrace__load_acquire(&box->reserved)) {
-      if (++milliseconds > 5000) gotrace__store_relaxed(&box->full, 1u);
+      if (!since) since = gotrace__nanoseconds();
+      if (gotrace__nanoseconds() - since > GOTRACE__BOX_PATIENCE) gotrace__store_relaxed(&box->full, 1u);
       if (gotrace__load_relaxed(&box->full)) return NULL;
       gotrace__store_relaxed(&box->asked, at + size);
-      gotrace__sleep();
+      gotrace__box_wait(box);
     }
   } while (!gotrace__cas_acq_rel(&box->used, &at, at + size));
   return (char *)box + at;
@@ -6215,13 +6234,11 @@ GOTRACE__FN void gotrace__take_returned(gotrace__box *box) {
   }
 }
 
-#ifndef GOTRACE__BOX_PATIENCE
-#define GOTRACE__BOX_PATIENCE 5000000000u /* nanoseconds */
-#endif
 /* A thread waits for room in the box, but not for a recorder that is dead or does not come to run: then the trace ends,
  * as it does if that process wants no more. */
-GOTRACE__FN void gotrace__await_recorder(const gotrace__box *box) {
-  static uint64_t beats, since; /* protected by the queue lock */
+GOTRACE__FN void gotrace__await_recorder(gotrace__box *box) {
+  static uint32_t beats; /* these two are protected by the queue lock */
+  static uint64_t since;
   uint64_t now = gotrace__nanoseconds();
   bool ends = gotrace__load_relaxed(&box->closed) != 0;
   gotrace__lock(&gotrace__t.queue_lock);
@@ -6232,7 +6249,7 @@ GOTRACE__FN void gotrace__await_recorder(const gotrace__box *box) {
   ends = ends || (now > since && now - since > GOTRACE__BOX_PATIENCE);
   gotrace__unlock(&gotrace__t.queue_lock);
   if (ends) gotrace__end_early(GOTRACE_LIMIT_REACHED);
-  else gotrace__sleep();
+  else gotrace__box_wait(box);
 }
 #endif
 
@@ -10093,8 +10110,7 @@ GOTRACE__FN gotrace__module_record *gotrace__module_of(const gotrace__found *fou
 }
 
 #ifdef GOTRACE__BOX
-/* Whether a module is still there: dlclose, in the midst of which a signal may come, unmaps it before it leaves the list.
- */
+/* Whether a module is still there: dlclose, which a signal may interrupt, unmaps it before it leaves the list. */
 GOTRACE__FN bool gotrace__is_mapped(const gotrace__module *module) {
   uintptr_t at = (uintptr_t)module->segments, page = at & ~(uintptr_t)4095;
   int saved = errno;
@@ -10130,7 +10146,14 @@ GOTRACE__DEFINE void gotrace__box_say(uint32_t what) {
   if (gotrace__boxed) gotrace__store_release(&gotrace__boxed->said, what);
 }
 
-/* Waits until the recorder has read all that has happened so far, and made a cut; but not for ever. */
+/* Asks the recorder to read all that has happened so far, and to make a cut. Returns the number of the cut. */
+GOTRACE__FN uint32_t gotrace__box_cut(gotrace__box *box) {
+  uint32_t wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
+  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  return wanted;
+}
+
+/* Waits until that has been done; but not for ever. */
 #define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
 GOTRACE__DEFINE void gotrace__box_sync(void) {
   gotrace__box *box = gotrace__boxed;
@@ -10138,11 +10161,17 @@ GOTRACE__DEFINE void gotrace__box_sync(void) {
   uint32_t wanted;
   unsigned spins = 0;
   if (!box || gotrace__load_relaxed(&box->closed)) return;
-  wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
-  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  wanted = gotrace__box_cut(box);
   while ((int32_t)(gotrace__load_acquire(&box->done) - wanted) < 0 &&
          gotrace__nanoseconds() - since < GOTRACE__BOX_SYNC)
     gotrace__back_off(&spins);
+}
+
+/* Asks a flight recorder for what it has. May be called by a signal handler. */
+GOTRACE__DEFINE void gotrace__box_snapshot(void) {
+  if (!gotrace__boxed) return;
+  gotrace__add_relaxed(&gotrace__boxed->snapshots, 1u);
+  (void)gotrace__box_cut(gotrace__boxed);
 }
 
 /* Tells the recorder which modules are loaded now. If one has been unloaded since the last time, gotrace__box_sync must
@@ -16138,7 +16167,7 @@ GOTRACE__FN void gotrace__box_leave(void) {
   tracer->exit_registered = exit_registered;
   tracer->ready = 1;
   memset(&gotrace__pool, 0, sizeof gotrace__pool);
-  gotrace__pool.lock = tracer->life; /* unlocked */
+  gotrace__init_lock = gotrace__pool.lock = tracer->life; /* unlocked */
   gotrace__pool.used = GOTRACE__CHUNK;
   gotrace__set_self(NULL);
   gotrace__set_inside(gotrace__inside & GOTRACE__IN_SINK);

@@ -1,12 +1,15 @@
-/* boxes.c - what `gotrace record --outside` leaves in a process and in its child
+/* boxes.c - what `gotrace record` leaves in a process and in its child
  *
- *     boxes [killed|crowd]
+ *     boxes [killed|crowd|hurry]
  *
- * Prints of a child of fork, and of a program that another child executes: threads, open descriptors, mapped boxes.
+ * Prints of a child of fork, of a child of that one, and of a program that another child executes: threads, open
+ * descriptors, mapped boxes.
  * With "killed" it only runs a thread, and then kills itself. With "crowd" it prints how large its box is, in MiB, and
- * whether that has grown when many threads have captured much at once. */
+ * whether that has grown when many threads have captured much at once. With "hurry" it stops its recorder for two
+ * seconds, and captures more meanwhile than fits into 10 MiB. */
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -84,6 +87,21 @@ static void crowd(void) {
   printf("%lu MiB, %s\n", first >> 20, size_of_box() > first + (1 << 20) ? "more later" : "no more later");
 }
 
+static void hurry(void) {
+  pid_t recorder = getppid();
+  int zero = open("/dev/zero", O_RDONLY), i;
+  char byte;
+  if (fork() == 0) {
+    sleep(2);
+    kill(recorder, SIGCONT);
+    _exit(0);
+  }
+  kill(recorder, SIGSTOP);
+  for (i = 0; i < 1000000; i++)
+    if (read(zero, &byte, 1) != 1) abort();
+  wait(NULL);
+}
+
 int main(int count, char **words) {
   pid_t child;
   int status = 1;
@@ -93,9 +111,16 @@ int main(int count, char **words) {
     kill(getpid(), SIGKILL);
   }
   if (count > 1 && strcmp(words[1], "crowd") == 0) return crowd(), 0;
+  if (count > 1 && strcmp(words[1], "hurry") == 0) return hurry(), 0;
   if (count > 1) return describe(words[1]), 0;
   child = fork();
-  if (child == 0) return describe("forked"), 0;
+  if (child == 0) {
+    describe("forked");
+    child = fork();
+    if (child == 0) return describe("forked again"), 0;
+    waitpid(child, &status, 0);
+    return status != 0;
+  }
   waitpid(child, &status, 0);
   if (status) return 1;
   child = vfork();

@@ -2,7 +2,7 @@
 
     tests/record/killed.py TOOL PROGRAM RUNS [TRACE]     leaves the last trace in TRACE
 
-With `gotrace record --outside` a trace is complete however the program ends: of each thread it has the waits that have
+With `gotrace record` a trace is complete however the program ends: of each thread it has the waits that have
 ended, and those that have begun but for one.
 """
 
@@ -51,7 +51,7 @@ def main():
             way = list(WAYS)[run % len(WAYS)]
             with open(log, "wb") as file:
                 file.write(bytes(16 * THREADS))
-            ended = subprocess.run([tool, "record", "--outside", "--no-symbolize", "-o", trace, program, log, way, str(random.randrange(60000))],
+            ended = subprocess.run([tool, "record", "--no-symbolize", "-o", trace, program, log, way, str(random.randrange(60000))],
                                    stderr=subprocess.PIPE, check=False)
             where = "run %d of seed %d, %s" % (run, seed, way)
             assert ended.returncode == WAYS[way], (where, ended)

@@ -9,6 +9,10 @@
 #define _GNU_SOURCE 1
 #endif
 
+#define GOTRACE__BOX
+#define GOTRACE_IMPLEMENTATION
+#include "../../gotrace.h"
+
 #include "../../examples/gotrace/record/board.h"
 
 #include <fcntl.h>
@@ -24,6 +28,16 @@ static int make(size_t size) {
   return ftruncate(file, (off_t)size) == 0 ? file : -1;
 }
 
+static int make_box(void) {
+  const size_t size = (size_t)4 << 20;
+  int file = make(size);
+  gotrace__box *box = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (box == MAP_FAILED) return -1;
+  box->size = box->reserved = size;
+  box->layout = gotrace__box_layout();
+  return file;
+}
+
 static void keep(struct kept_file *kept, int file) {
   struct stat status;
   if (fstat(file, &status) != 0) return;
@@ -37,7 +51,7 @@ int main(int count, char **words) {
   if (count != 3) return 1;
   keep(&settings.folder, open(words[2], O_PATH | O_DIRECTORY));
   keep(&settings.list, make(list_size(BOARD_TRACES)));
-  keep(&settings.ends, make(ends_size(BOARD_TRACES)));
+  keep(&settings.box, make_box());
   if (strcmp(words[1], "list") == 0) settings.list.identity.inode++;
   settings.given.descriptor = -1;
   settings.traces = BOARD_TRACES;

@@ -3,9 +3,11 @@
  *     unwinds LIBRARY LIBRARY      checks; the libraries are alike, but their functions have frames of different sizes
  *     unwinds time                 prints nanoseconds a stack, beside the library's
  *
- * Contains unwind.c. */
+ * Contains unwind.c and looks.c. */
 
 #include "../../examples/gotrace/record/preload/unwind.c"
+
+#include "../../examples/gotrace/record/preload/looks.c"
 
 #include <alloca.h>
 #include <pthread.h>
@@ -295,9 +297,9 @@ static int wait_inside(struct dl_phdr_info *module, size_t size, void *argument)
   return 1;
 }
 static void *list_modules(void *argument) {
-  unwind_begin_modules();
+  begin_modules_call();
   dl_iterate_phdr(wait_inside, NULL);
-  unwind_end_modules();
+  end_modules_call();
   return argument;
 }
 

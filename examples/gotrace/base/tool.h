@@ -281,7 +281,7 @@ typedef struct settings {
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */
   uint32_t flight, cut; /* milliseconds; 0: not given */
   uint32_t sample;      /* CPU samples a second; 0: none */
-  bool children, outside, only_waits, quiet, no_symbolize;
+  bool children, only_waits, quiet, no_symbolize;
 } settings;
 
 #define MOST_FRAMES 1000 /* of a stack, in any trace */

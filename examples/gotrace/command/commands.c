@@ -205,10 +205,8 @@ const option options[] = {
      "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
      "one time axis",
      NULL, set_flag, SETTING(children), 0},
-    {"--outside", "write the trace from here, out of memory that the program shares: nothing is lost if it is killed",
-     NULL, set_flag, SETTING(outside), 0},
-    {"--sample HZ", "with --outside: also take CPU samples, as many a second of each thread's CPU time, such as 997",
-     NULL, set_number, SETTING(sample), 1},
+    {"--sample HZ", "also take CPU samples, as many a second of each thread's CPU time, such as 997", NULL, set_number,
+     SETTING(sample), 1},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
     {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
      SETTING(cut), 1},
@@ -233,7 +231,7 @@ const command commands[] = {
      .arguments = "[OPTIONS] [--] COMMAND ARGS...",
      .summary = "run a program that has threads, and trace it",
      .help =
-         "Runs COMMAND with a library preloaded that writes its trace, to COMMAND.PID.trace: threads with their "
+         "Runs COMMAND with a library preloaded, and writes its trace to COMMAND.PID.trace: threads with their "
          "creators; locks, condition variables, semaphores, barriers, joins; sleeps; poll, select and epoll; network "
          "and pipes; system calls. A wait shows which thread of the program ended it, and a wait for a mutex also who "
          "had it, and where that thread took it. The program's output, exit "
@@ -246,17 +244,13 @@ const command commands[] = {
          "A trace is a new file that only its owner can read, and replaces an existing FILE. A device, a pipe or your "
          "own symbolic link is written to. What a process starts after it has given up privileges is not traced. The "
          "trace of a process ends when it enters a sandbox (seccomp).\n\n"
-         "Ctrl-C, SIGTERM and other signals that end the program, as well as crashes, end the trace first. This takes "
-         "at most a second. The library has handlers for them that the program does not see and may replace; they "
-         "change neither a signal that is ignored nor the status with which the program ends. SIGKILL, real-time "
-         "signals, SIGTRAP and SIGSYS lose what came after the last cut.\n\n"
-         "With --outside nothing runs in the program but the calls: no thread, no file is open. They write into "
-         "memory that gotrace shares, 64 MiB, from which it writes the trace. So the trace is complete however the "
-         "program ends, but for the last event of each thread; also after SIGKILL or _exit. What runs in a library "
-         "that was loaded or unloaded a moment ago may go without a name. If the memory cannot be had, the program "
-         "writes "
-         "the trace itself. With --children each process shares 16 MiB of its own; one that cannot is named, and not "
-         "traced. Its trace is complete when it ends, even if that is after the command.\n\n"
+         "Nothing runs in the program but its calls: no thread, no file is open. They write into memory that gotrace "
+         "shares, 64 MiB (less where ulimit -f or -v is small), from which it writes the trace. So the trace is "
+         "complete however the program ends, but for the last event of each thread; also after SIGKILL or _exit. With "
+         "--children each process shares 16 MiB of its own; one that cannot is named, and not traced. Its trace is "
+         "complete when it ends, even if that is after the command. For crashes, Ctrl-C and other signals that end the "
+         "program the library has handlers that the program does not see and may replace; they change neither a "
+         "signal that is ignored nor the status with which the program ends.\n\n"
          "With --sample the trace also says where CPU time goes: see gotrace profile --cpu. The kernel interrupts each "
          "thread that runs and copies its registers and the top 8 KiB of its stack, from which gotrace finds the "
          "callers by .eh_frame; callers beyond that are missing, and those of code that no module contains. Code of "
@@ -267,12 +261,8 @@ const command commands[] = {
          "that it was not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is "
          "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
          "gets none, or that of the program, goes by the function that it began with.\n\n"
-         "The library adds a thread, so the C library locks each call of stdio: in a program with one thread that "
-         "reads "
-         "or writes by single characters (getc, putc), this takes 2 to 7 times as long. Chromium aborts with "
-         "--children but without --outside. The exit status is 127 if COMMAND is not found, 126 if it cannot be "
-         "executed.",
-     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--outside,--sample HZ,"
+         "The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
+     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--sample HZ,"
                 "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
      .files = MANY,
      .program = true,
@@ -281,13 +271,13 @@ const command commands[] = {
      .arguments = "PID waits|snapshot|stats [-o OUT]",
      .summary = "asks about a program that is recorded now",
      .help =
-         "PID is the process id of a program that gotrace record --outside records. The program goes on meanwhile; its "
+         "PID is the process id of a program that gotrace record records. The program goes on meanwhile; its "
          "recorder answers, also if the program hangs. Only the same user and root may ask.\n\n"
          "waits: what each thread does or waits for, for how long and where; which thread has a mutex, and where that "
          "took it; a deadlock first. As gotrace waits of the trace.\n\n"
-         "snapshot: the trace so far, to OUT.\n\n"
+         "snapshot: the trace so far, to OUT; with --flight what is kept.\n\n"
          "stats: numbers of events and threads, memory, what has been lost.\n\n"
-         "  gotrace record --outside server &\n"
+         "  gotrace record server &\n"
          "  gotrace ctl $(pidof server) waits",
      .options = "-o OUT,--json",
      .files = MANY,

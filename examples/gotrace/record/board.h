@@ -1,15 +1,14 @@
 /* board.h - what `gotrace record` shares with its preloaded library (preload/)
  *
- * Four files in memory, which the command creates and keeps open. A traced process opens them through
- * /proc/PID/fd of the command, and the output's folder likewise:
+ * Files in memory, which the command creates and keeps open. A traced process opens them through /proc/PID/fd of the
+ * command, and the output's folder likewise:
  *
  *     settings   written once, before the program starts, and sealed
  *     list       one entry per trace; mapped only while a trace starts
- *     ends       how each trace ended; mapped until it has
- *     box        with --outside: what the first program captures; mapped until it ends
+ *     box        what a process captures; mapped until it ends, or executes another program
  *
- * With --outside any other program, and with --children any other process, asks for a box of its own when its trace
- * starts. Another process of the tool makes it and writes that trace: see record.c.
+ * The first program's box is there before it starts. Any other program, and with --children any other process, asks for
+ * one when its trace starts. Another process of the tool makes it and writes that trace: see record.c.
  *
  * A traced program has only two more environment variables: LD_PRELOAD, and GOTRACE_RECORD, the path of the settings.
  *
@@ -20,10 +19,8 @@
  *
  *   1. The system opens a file of the command only for a process that could as well debug the command. What such a
  *      process can write, the list and the folder, gives it nothing that it does not have.
- *   2. A process that has given up privileges keeps only the mapping of `ends`, and only if it is traced itself; with a
- *      box, only that of its own box, which its writer does not trust (outside.h). So
- *      that file has no names: only numbers, any of which may be forged. The command prints them and decides nothing
- *      by them.
+ *   2. A process that has given up privileges keeps only the mapping of its own box, and only if it is traced itself.
+ *      The box's writer does not trust it (outside.h): it decides nothing about other files.
  *   3. fork passes no mapping to the child, and no descriptor of a trace.
  *   4. Another process may get the process id of a command that was killed. The settings must therefore be sealed and
  *      belong to the process's own user; the other files must be those that the settings name. */
@@ -77,16 +74,16 @@ struct kept_file {
 struct record_settings {
   uint64_t version;
   int32_t command_pid, first_pid; /* of the command, and of the program that it runs */
-  struct kept_file list, ends, folder;
-  struct kept_file box;   /* the first program captures into it, see outside.h; -1: each process writes its trace */
-  struct kept_file given; /* the first trace goes to this device, pipe or target of a link */
+  struct kept_file list, folder;
+  struct kept_file box;        /* of the first program */
+  struct kept_file given;      /* the first trace goes to this device, pipe or target of a link */
   char library[2][BOARD_PATH]; /* for programs of glibc and of musl; empty: there is none */
   char output[NAME_MAX + 1];   /* a name in the folder, %p stands for the process id; empty: PROGRAM.PID.trace */
   char program[NAME_MAX + 1];  /* the name of the first program; empty: ask the system */
   uint64_t size_limit;
   uint32_t format, stacks, flight_milliseconds, cut_milliseconds;
   uint32_t children, only_waits; /* flags */
-  uint32_t traces;               /* entries in `list` and in `ends` */
+  uint32_t traces;               /* entries in `list` */
 };
 
 enum {
@@ -107,34 +104,34 @@ struct trace_list {
     uint32_t state; /* atomic; written last */
     int32_t pid;
     int32_t result, system_error; /* gotrace_result and errno of the start */
-    int32_t process;              /* the same as `pid`, in the command's namespace; only with a box */
-    int32_t writer;       /* the process of the tool that writes this trace, from a box; 0: the process itself */
-    uint32_t box_state;   /* atomic, a futex; BOX_NONE... */
-    int32_t box_error;    /* errno: there is no box; 0: */
-    struct kept_file box; /* of the writer */
+    int32_t process;              /* the same as `pid`, in the command's namespace; 0: of the first program */
+    int32_t writer;               /* the process of the tool that writes this trace; 0: none */
+    uint32_t box_state;           /* atomic, a futex; BOX_NONE... */
+    int32_t box_error;            /* errno: there is no box; 0: */
+    struct kept_file box;         /* of the writer */
     struct file_identity identity;
     char name[NAME_MAX + 1]; /* empty: the given file */
   } entry[];
 };
 
-/* Why a trace ends, if not by an error. With a box 0 and TRACE_EXECUTES may follow each other: exec may fail. */
+/* Why a trace ends, if not by an error. The process says 0 again if exec fails. */
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
   TRACE_SANDBOXED,    /* the process enters a sandbox */
   TRACE_KILLED,       /* a signal for which the program has no handler */
-  TRACE_EXITS,        /* with a box: the process ends by itself */
-  TRACE_CUT_OFF       /* with a box: the process has ended, and did not say that it would */
+  TRACE_EXITS,        /* the process ends by itself */
+  TRACE_CUT_OFF       /* the process has ended, and did not say that it would */
 };
 
-/* In the order of the list. An entry of a killed process stays zero. */
+/* How each trace ended, in the order of the list; shared by the command and the writers. */
 struct trace_ends {
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
-    uint64_t events;
-    uint64_t problems[64]; /* by gotrace_problem */
-  } entry[1];              /* and more */
+    uint64_t events, waits;       /* of threads, for room */
+    uint64_t problems[64];        /* by gotrace_problem */
+  } entry[1];                     /* and more */
 };
 
 static inline size_t list_size(uint32_t traces) {

@@ -75,6 +75,20 @@ static void send_answer(int connection, answer *a, int file) {
   while (sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EINTR) continue;
 }
 
+/* What the flight recorder keeps, as a file in memory; -1: see errno. */
+static int open_kept(const recorder *r, answer *a) {
+  int file = memfd_create("gotrace snapshot", MFD_CLOEXEC), failure;
+  if (file < 0) return -1;
+  if (recorder_write_kept(r, file)) {
+    a->size = (uint64_t)lseek(file, 0, SEEK_CUR);
+    return file;
+  }
+  failure = errno;
+  close(file);
+  errno = failure;
+  return -1;
+}
+
 /* The trace's file, open to read; -1: see errno. */
 static int open_to_read(int trace, answer *a) {
   char path[64];
@@ -102,7 +116,8 @@ static void answer_one(int connection, recorder *r, int trace) {
   if (poll(&ready, 1, 100) <= 0 || recv(connection, &what, 1, MSG_DONTWAIT) != 1) return;
   if (what == ASK_TRACE) {
     recorder_cut(r, trace);
-    if ((file = open_to_read(trace, &a)) < 0) a.refused = (uint32_t)errno;
+    file = recorder_keeps(r) ? open_kept(r, &a) : open_to_read(trace, &a);
+    if (file < 0) a.refused = (uint32_t)errno;
   } else if (what != ASK_STATS) {
     a.refused = EINVAL;
   }
@@ -138,7 +153,7 @@ static int ask(long process, char what, answer *a) {
   const struct cmsghdr *with;
   if (connection < 0) fail("socket: %s", strerror(errno));
   if (connect(connection, (struct sockaddr *)&address, size) != 0)
-    fail("process %ld is not recorded by gotrace record --outside", process);
+    fail("process %ld is not recorded by gotrace record", process);
   if (!is_friend(connection)) fail("process %ld is recorded by another user", process);
   if (send(connection, &what, 1, MSG_NOSIGNAL) != 1 || poll(&ready, 1, PATIENCE) <= 0 ||
       recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *a)
@@ -200,6 +215,7 @@ static void print_stats(const struct recorder_stats *s) {
   printf("threads      %llu\n", (ull)s->threads);
   printf("last cut     %s ago\n", duration_text((double)s->since_cut, time));
   printf("memory       %.1f of %.1f MB\n", (double)s->used / 1e6, (double)s->size / 1e6);
+  printf("waits        %llu, of threads for room\n", (ull)s->waits);
   printf("problems     %llu\n", (ull)s->problems);
 }
 

@@ -52,6 +52,12 @@ typedef struct sample {
   uint64_t pcs[GOTRACE__SAMPLE_FRAMES];
 } sample;
 
+/* What the flight recorder keeps. */
+typedef struct generation {
+  bytes data;
+  uint64_t end; /* nanoseconds */
+} generation;
+
 typedef struct module_image {
   const gotrace__module_record *record;
   code_image *image; /* NULL: it has none */
@@ -82,6 +88,11 @@ struct recorder {
   bytes entry;        /* being copied */
   bytes written;      /* by the transcriber, not yet complete */
   size_t complete;    /* of them */
+  uint64_t flight;    /* nanoseconds that the flight recorder keeps; 0: all is written */
+  bytes head;         /* of the file */
+  generation *kept;
+  size_t kept_count, kept_capacity, kept_bytes;
+  uint32_t snapshots; /* that the process has asked for */
   int system_error;
   gotrace_result result; /* why no more is read, or GOTRACE_OK */
   /* CPU samples: */
@@ -567,10 +578,13 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   for (i = 0; i < COUNT(tables); i++)
     if (!(tables[i]->to = gotrace__table_new(NULL, true))) fail("out of memory");
   r->t = (gotrace__transcriber *)zeroed(sizeof *r->t);
+  r->flight = set->flight_milliseconds * (uint64_t)1000000;
   r->cut_every = (set->cut_milliseconds ? set->cut_milliseconds : 1000) * (uint64_t)1000000;
+  if (r->flight && r->cut_every > r->flight / 4) r->cut_every = r->flight / 4;
   r->last_id = (uint64_t)1 << 32;
   memset(&options, 0, sizeof options);
   options.version = set->format ? set->format : GOTRACE_GO_1_23;
+  options.restate = r->flight != 0;
   options.cut_bytes = (size_t)4 << 20;
   options.session = 1;
   options.strings = r->strings.to;
@@ -601,23 +615,74 @@ bool recorder_is_used(const recorder *r) { return gotrace__load_acquire(&r->box-
 
 uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said); }
 
+static bool write_data(int to, const bytes *data, size_t size) {
+  size_t at = 0;
+  while (at < size) {
+    ssize_t n = write(to, data->data + at, size - at);
+    if (n == 0) errno = EIO;
+    if (n == 0 || (n < 0 && errno != EINTR)) return false;
+    if (n > 0) at += (size_t)n;
+  }
+  return true;
+}
+
+static void take_written(recorder *r, bytes *to, size_t size) {
+  if (to) put_data(to, r->written.data, size);
+  r->written.size -= size;
+  memmove(r->written.data, r->written.data + size, r->written.size);
+  r->complete -= size;
+}
+
+#define FLIGHT_BYTES ((size_t)48 << 20) /* at most, beside the last generation */
+
+/* Keeps a generation for the flight recorder, and drops those that are too old or too much. */
+static void keep_complete(recorder *r) {
+  generation *g;
+  size_t old = 0;
+  if (!r->complete) return;
+  if (!r->head.size) take_written(r, &r->head, GOTRACE__HEADER_SIZE);
+  GROW(r->kept, r->kept_count, r->kept_capacity);
+  g = &r->kept[r->kept_count++];
+  *g = (generation){.end = r->now.nanoseconds};
+  r->kept_bytes += r->complete;
+  take_written(r, &g->data, r->complete);
+  for (; old + 1 < r->kept_count; old++) {
+    if (r->now.nanoseconds - r->kept[old].end < r->flight && r->kept_bytes <= FLIGHT_BYTES) break;
+    r->kept_bytes -= r->kept[old].data.size;
+    free(r->kept[old].data.data);
+  }
+  r->kept_count -= old;
+  memmove(r->kept, r->kept + old, r->kept_count * sizeof *r->kept);
+}
+
+bool recorder_write_kept(const recorder *r, int to) {
+  size_t i;
+  if (!write_data(to, &r->head, r->head.size)) return false;
+  for (i = 0; i < r->kept_count; i++)
+    if (!write_data(to, &r->kept[i].data, r->kept[i].data.size)) return false;
+  return true;
+}
+
+bool recorder_keeps(const recorder *r) { return r->flight != 0; }
+
+bool recorder_wants_snapshot(recorder *r) {
+  if (!r->flight || r->snapshots == gotrace__load_acquire(&r->box->snapshots)) return false;
+  r->snapshots++;
+  return true;
+}
+
+static void note_failure(recorder *r, bool written) {
+  if (written) return;
+  r->system_error = errno;
+  stop_reading(r, GOTRACE_ERROR_SINK);
+}
+
 /* Writes the trace up to its last cut. */
 static void write_complete(recorder *r, int to) {
-  size_t at = 0;
-  if (to < 0 || !r->complete) return;
-  while (at < r->complete) {
-    ssize_t n = r->system_error ? (ssize_t)(r->complete - at) : write(to, r->written.data + at, r->complete - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      r->system_error = n < 0 ? errno : EIO;
-      stop_reading(r, GOTRACE_ERROR_SINK);
-      continue;
-    }
-    at += (size_t)n;
-  }
-  r->written.size -= r->complete;
-  memmove(r->written.data, r->written.data + r->complete, r->written.size);
-  r->complete = 0;
+  if (r->flight) keep_complete(r);
+  if (r->flight || to < 0 || !r->complete) return;
+  note_failure(r, r->system_error || write_data(to, &r->written, r->complete));
+  take_written(r, NULL, r->complete);
 }
 
 static bool read_box(recorder *r, int to, bool cut) {
@@ -626,10 +691,12 @@ static bool read_box(recorder *r, int to, bool cut) {
   uint64_t copied;
   bool more, wanted = r->wanted != gotrace__load_acquire(&r->box->wanted);
   r->wanted = gotrace__load_acquire(&r->box->wanted);
-  gotrace__add_relaxed(&r->box->beats, 1);
   reserve_more(r);
   if (wanted) gotrace__pass_skew();
   copied = read_all(r, &clocks);
+  gotrace__store_release(&r->box->beats, gotrace__load_relaxed(&r->box->beats) + 1);
+  if (gotrace__load_relaxed(&r->box->waiting))
+    syscall(SYS_futex, &r->box->beats, 1 /* FUTEX_WAKE */, INT_MAX, NULL, NULL, 0);
   do {
     more = gotrace__transcribe_round(t, &clocks, false);
     if (!gotrace__transcribe_is_full(t) && clocks.nanoseconds - r->last_cut < r->cut_every &&
@@ -663,6 +730,7 @@ void recorder_get_stats(const recorder *r, struct recorder_stats *to) {
   to->events = r->t->events;
   for (i = 0; i < r->stream_count; i++) to->threads += r->streams[i].source != NULL;
   to->since_cut = now.nanoseconds - r->last_cut;
+  to->waits = gotrace__load_relaxed(&r->box->waits);
   to->used = gotrace__load_relaxed(&r->box->used);
   to->size = r->size;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) to->problems += r->t->problems[i];
@@ -694,12 +762,14 @@ void recorder_finish(recorder *r, int to, struct trace_end *end) {
   if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
   r->complete = r->written.size;
   write_complete(r, to);
+  if (r->flight && to >= 0) note_failure(r, recorder_write_kept(r, to));
   if (r->result == GOTRACE_OK && (said == GOTRACE_LIMIT_REACHED || said == GOTRACE_ERROR_OUT_OF_MEMORY))
     r->result = said;
   end->result = (int32_t)r->result;
   end->system_error = r->system_error;
   end->events = t->events;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) end->problems[i] = t->problems[i];
+  end->waits = gotrace__load_relaxed(&box->waits);
   end->problems[GOTRACE_PROBLEM_NO_MEMORY] += box->lost;
   end->problems[GOTRACE_PROBLEM_NESTED] += box->nested;
   end->problems[GOTRACE_PROBLEM_THREAD_OVER] += box->over;
@@ -714,6 +784,9 @@ void recorder_finish(recorder *r, int to, struct trace_end *end) {
   munmap(r->box, r->size);
   free(r->entry.data);
   free(r->written.data);
+  free(r->head.data);
+  for (i = 0; i < r->kept_count; i++) free(r->kept[i].data.data);
+  free(r->kept);
   free(r->streams);
   free(r->ended);
   free_samples(r);

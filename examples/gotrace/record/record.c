@@ -1,11 +1,11 @@
-/* record.c - gotrace record: runs a program with the preloaded library of preload/, which writes its trace
+/* record.c - gotrace record: runs a program with the preloaded library of preload/, and writes its trace
  *
- * The command and the library share three files in memory (board.h, which also says who trusts what). To its caller
- * this process looks like the command: it leaves the output to it, passes on signals, and exits with its status. In
- * between it waits; at the end it reports what was traced.
+ * The command and the library share files in memory (board.h, which also says who trusts what). To its caller this
+ * process looks like the command: it leaves the output to it, passes on signals, and exits with its status. In between
+ * it writes the trace; at the end it reports what was traced.
  *
- * A trace is written by a traced process, so it may be forged. Separate processes read it. For root, debuggers read
- * only files that nobody else can have made. */
+ * What a trace says is what a traced process says, so it may be forged. Separate processes read it. For root, debuggers
+ * read only files that nobody else can have made. */
 
 #include "../command/commands.h"
 
@@ -210,12 +210,19 @@ static void *share(struct kept_file *kept, size_t size) {
   return memory;
 }
 
+/* Memory that only this program's own processes have. */
+static void *share_with_writers(size_t size) {
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail("shared memory: %s", strerror(errno));
+  return memory;
+}
+
 /* Fewer entries if the limit of file sizes, which is also that of shared memory, does not allow all. */
 static uint32_t count_entries(void) {
   struct rlimit limit;
   uint32_t count = BOARD_TRACES;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return count;
-  while (count && (list_size(count) > limit.rlim_cur || ends_size(count) > limit.rlim_cur)) count /= 2;
+  while (count && list_size(count) > limit.rlim_cur) count /= 2;
   if (!count || sizeof shared > limit.rlim_cur)
     fail("the limit of file sizes is too small (ulimit -f): %llu bytes", (ull)limit.rlim_cur);
   return count;
@@ -223,13 +230,15 @@ static uint32_t count_entries(void) {
 
 /* ----------------------------------------------------------------------------------------------------- outside ----
  *
- * With --outside a process captures into a box, and a process of the tool writes the trace: see outside.h. For the
- * first program that is the command itself. Any other program or process asks for a box (board.h); the server, a
- * process of its own, then starts a writer for it. A writer goes on until its process ends, even after the command.
+ * A process captures into a box, and a process of the tool writes the trace: see outside.h. For the first program that
+ * is the command itself. Any other program or process asks for a box (board.h); the server, a process of its own, then
+ * starts a writer for it. A writer goes on until its process ends, even after the command.
  */
 
 #define BOX_BYTES ((size_t)64 << 20) /* of the first program */
 #define NEXT_BOX_BYTES ((size_t)16 << 20)
+#define LEAST_BOX_BYTES ((size_t)2 << 20)
+#define MOST_SNAPSHOTS 1000 /* of a process, whoever may have taken it over */
 
 /* What this process writes. */
 static struct {
@@ -241,10 +250,21 @@ static struct {
   uint64_t box; /* its inode */
 } outside = {.output = -1};
 
+/* Less than usual where files and memory are limited. */
+static size_t size_of_box(size_t size) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size) size = (size_t)limit.rlim_cur;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 8 < size) size = (size_t)limit.rlim_cur / 8;
+  return size & ~(size_t)0xffff;
+}
+
 /* Makes a box, and begins its trace. False: see errno. */
-static bool begin_outside(struct kept_file *box, size_t size) {
-  int file = recorder_make_box(size);
+static bool begin_outside(struct kept_file *box, size_t usual) {
+  size_t size = size_of_box(usual);
+  int file;
   box->descriptor = -1;
+  errno = EFBIG;
+  file = size < LEAST_BOX_BYTES ? -1 : recorder_make_box(size);
   if (file < 0) return false;
   outside.recorder = recorder_begin(file, &shared);
   if (!outside.recorder) {
@@ -257,22 +277,20 @@ static bool begin_outside(struct kept_file *box, size_t size) {
 }
 
 static void make_box(const settings *set) {
-  shared.box.descriptor = -1;
   outside.hertz = set->sample;
-  if (set->sample && !set->outside) usage("--sample needs --outside");
-  if (set->outside && set->flight) usage("--outside does not go with --flight");
-  /* If little memory is left, or files must be small, the programs write their traces themselves. */
-  if (set->outside) begin_outside(&shared.box, BOX_BYTES);
+  if (begin_outside(&shared.box, BOX_BYTES)) return;
+  if (errno == EFBIG)
+    fail("%zu MiB of memory to share with the program are more than the limits of file sizes (ulimit -f) and, "
+         "eightfold, "
+         "of memory (ulimit -v) allow",
+         LEAST_BOX_BYTES >> 20);
+  fail("no memory to share with the program: %s", strerror(errno));
 }
 
 /* Samples the child, which waits until then. */
 static void begin_samples(void) {
   perf_events *events;
   if (!outside.hertz) return;
-  if (!outside.recorder) {
-    report("no CPU samples: no memory to share with the program");
-    return;
-  }
   events = perf_begin(child, outside.hertz);
   if (events) recorder_sample(outside.recorder, events);
   else
@@ -370,6 +388,33 @@ static void finish_outside(int status) {
   wake(&list->calls);
 }
 
+/* Writes a snapshot under another name first, so that it appears complete. */
+static void write_snapshot(void) {
+  static unsigned number;
+  char stem[NAME_MAX + 1], name[NAME_MAX + 64], unfinished[NAME_MAX + 64];
+  struct trace_entry entry;
+  char *dot;
+  unsigned turn = 1;
+  int file, renamed = -1;
+  if (!read_entry(&entry) || strchr(entry.name, '/') || number == MOST_SNAPSHOTS) return;
+  if (*entry.name) snprintf(stem, sizeof stem, "%s", entry.name);
+  else snprintf(stem, sizeof stem, "%.200s.%d.trace", shared.program, (int)entry.pid);
+  dot = strrchr(stem, '.');
+  if (!dot) dot = stem + strlen(stem);
+  snprintf(unfinished, sizeof unfinished, "%.200s.%d.new", stem, (int)getpid());
+  file = openat(out.folder, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  number++;
+  if (recorder_write_kept(outside.recorder, file)) do {
+      char again[16] = "";
+      if (turn > 1) snprintf(again, sizeof again, "-%u", turn);
+      snprintf(name, sizeof name, "%.*s%s.%u%s", (int)(dot - stem), stem, again, number, dot);
+      renamed = (int)syscall(SYS_renameat2, out.folder, unfinished, out.folder, name, 1 /* RENAME_NOREPLACE */);
+    } while (renamed != 0 && errno == EEXIST && ++turn < 1000);
+  close(file);
+  if (renamed != 0) unlinkat(out.folder, unfinished, 0);
+}
+
 /* Reads what the process captures, and waits a moment, or until something happens. */
 static void follow_outside(void) {
   bool busy;
@@ -379,6 +424,7 @@ static void follow_outside(void) {
     return;
   }
   busy = recorder_read(outside.recorder, outside.output);
+  if (recorder_wants_snapshot(outside.recorder)) write_snapshot();
   control_answer(outside.recorder, outside.output);
   recorder_wait(outside.recorder, busy ? 5 : 20);
 }
@@ -493,8 +539,8 @@ static void close_others(void) {
 static pid_t begin_server(void) {
   static const int ignored[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
   size_t i;
-  pid_t server = outside.recorder ? fork() : 0;
-  if (server != 0 || !outside.recorder) return server < 0 ? 0 : server;
+  pid_t server = fork();
+  if (server != 0) return server < 0 ? 0 : server;
   for (i = 0; i < COUNT(ignored); i++) signal(ignored[i], SIG_IGN);
   control_end();
   close_others();
@@ -584,7 +630,7 @@ static int run(const char *path, char **words, const char *library) {
     _exit(127);
   }
   prepare_signals();
-  if (outside.recorder) control_begin(child);
+  control_begin(child);
   begin_samples();
   close(ready[0]);
   close(ready[1]);
@@ -628,7 +674,7 @@ static int end_like(int status) {
 /* An entry of the list, and what became of it. */
 typedef struct trace {
   struct trace_entry start;
-  struct trace_end end;      /* may be forged */
+  struct trace_end end;      /* its numbers may be forged */
   int file;                  /* the trace, open to read; -1: none, or not a file */
   bool is_there;             /* the process has not removed it */
   bool goes_on;              /* there is another one of its process */
@@ -866,10 +912,8 @@ static void summarize(trace *t, bool details) {
             path, (int)t->start.pid);
   if (!t->is_there) return;
   if (!end->has_ended) {
-    fprintf(stderr, "gotrace: %s: process %d %s; %s\n", path, (int)t->start.pid,
-            t->start.pid == first_pid && WIFEXITED(first_status) ? "ended by a system call of its own"
-                                                                 : "was killed or still runs",
-            shared.flight_milliseconds ? "nothing was written at its end" : "the trace ends with its last cut");
+    fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path,
+            (int)t->start.pid);
   } else if (end->why == TRACE_KILLED) {
     fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path,
             (int)t->start.pid);
@@ -883,6 +927,9 @@ static void summarize(trace *t, bool details) {
   } else if (end->result == GOTRACE_LIMIT_REACHED) {
     fprintf(stderr, "gotrace: %s: the trace ended early: its limit was reached\n", path);
   }
+  if (end->waits)
+    fprintf(stderr, "gotrace: %s: threads waited %llu times for room, since they call faster than gotrace writes\n",
+            path, (ull)end->waits);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) lost += end->problems[i];
   if (lost) fprintf(stderr, "gotrace: %s: %llu problems\n", path, (ull)lost);
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++)
@@ -897,33 +944,20 @@ static void summarize(trace *t, bool details) {
   }
 }
 
-/* Removes the empty file that the flight recorder of a killed process leaves. */
-static bool remove_empty(trace *t) {
-  struct stat status;
-  if (t->file < 0 || fstat(t->file, &status) != 0 || status.st_size || is_being_written(t->file)) return false;
-  unlinkat(out.folder, t->start.name, 0);
-  close(t->file);
-  t->file = -1;
-  return true;
-}
-
 /* Reads the traces of the list one after the other, since each may keep a file open. */
 static void report_traces(const char *program_path, const settings *set) {
   static trace t;
   uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
   uint32_t count = all < shared.traces ? all : shared.traces;
-  bool *removed = zeroed((size_t)count * sizeof *removed);
   renewed = zeroed((size_t)count * sizeof *renewed);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     shown += t.is_there || t.start.state == TRACE_FAILED;
-    removed[i] = remove_empty(&t);
     if (t.file >= 0) close(t.file);
   }
   if (!set->no_symbolize) add_all_names(count);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
-    t.is_there = t.is_there || removed[i]; /* what became of it is said all the same */
     if (!set->quiet) summarize(&t, shown == 1);
     if (t.file >= 0) close(t.file);
   }
@@ -946,7 +980,7 @@ int command_record(char **words, int count, const settings *set) {
   if (stat(path, &status) == 0) program_owner = status.st_uid;
   shared.traces = count_entries();
   list = share(&shared.list, list_size(shared.traces));
-  ends = share(&shared.ends, ends_size(shared.traces));
+  ends = share_with_writers(ends_size(shared.traces));
   slash = strrchr(words[0], '/');
   snprintf(shared.program, sizeof shared.program, "%s", slash ? slash + 1 : words[0]);
   /* Traces of several processes are shown beside each other by the wall clock, which 1.25 and later have. */

@@ -30,9 +30,18 @@ bool recorder_read(recorder *r, int to);
 /* The same, and ends a generation, so that the trace is complete up to now. */
 void recorder_cut(recorder *r, int to);
 
+/* A flight recorder (flight_milliseconds) writes nothing but what it has at the end. This writes what it has now: all
+ * generations that are not too old. False: see errno. */
+bool recorder_write_kept(const recorder *r, int to);
+bool recorder_keeps(const recorder *r);
+
+/* Whether the process has asked for that, once more. */
+bool recorder_wants_snapshot(recorder *r);
+
 struct recorder_stats {
   uint64_t events, threads;
   uint64_t since_cut;  /* nanoseconds: what is younger is not in the trace yet */
+  uint64_t waits;      /* for room: how often a thread did so */
   uint64_t used, size; /* bytes of the box */
   uint64_t problems;
 };

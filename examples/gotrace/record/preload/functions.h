@@ -244,18 +244,6 @@ typedef void handler(int); /* of a signal */
     (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *,           \
      char *const *),                                                                                                \
     "GLIBC_2.15")                                                                                                   \
-  X(int, setuid, (uid_t), NULL)                                                                                     \
-  X(int, setgid, (gid_t), NULL)                                                                                     \
-  X(int, seteuid, (uid_t), NULL)                                                                                    \
-  X(int, setegid, (gid_t), NULL)                                                                                    \
-  X(int, setreuid, (uid_t, uid_t), NULL)                                                                            \
-  X(int, setregid, (gid_t, gid_t), NULL)                                                                            \
-  X(int, setresuid, (uid_t, uid_t, uid_t), NULL)                                                                    \
-  X(int, setresgid, (gid_t, gid_t, gid_t), NULL)                                                                    \
-  X(int, setgroups, (size_t, const gid_t *), NULL)                                                                  \
-  X(int, initgroups, (const char *, gid_t), NULL)                                                                   \
-  X(int, unshare, (int), NULL)                                                                                      \
-  X(int, setns, (int, int), NULL)                                                                                   \
   X(void, _exit, (int), NULL)                                                                                       \
   X(void, longjmp, (jmp_buf, int), NULL)                                                                            \
   X(void, _longjmp, (jmp_buf, int), NULL)                                                                           \

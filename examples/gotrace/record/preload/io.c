@@ -652,39 +652,7 @@ EXPORT int socketpair(int domain, int type, int protocol, int pair[2]) {
 
 /* ---------------------------------------------------------------------------- changes of descriptors' meanings ---- */
 
-/* The trace's file gets a high descriptor, so that the program's descriptors are the same as without tracing. Programs
- * that close every open descriptor must not close it: otherwise another file could get its number, and then the trace's
- * data. */
-int __wrap_open(const char *path, int flags, ...);
-
-/* Replaces the library's own calls of open (linker option --wrap). */
-int __wrap_open(const char *path, int flags, ...) {
-  va_list arguments;
-  struct rlimit limit;
-  unsigned mode;
-  int low, high;
-  va_start(arguments, flags);
-  mode = flags & O_CREAT ? va_arg(arguments, unsigned) : 0;
-  va_end(arguments);
-  low = REAL(open)(path, flags, mode);
-  if (low < 0 || !(flags & O_WRONLY)) return low;
-  high = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 64 && limit.rlim_cur < 1024
-             ? (int)limit.rlim_cur - 32
-             : 990;
-  high = REAL(fcntl)(low, F_DUPFD_CLOEXEC, high);
-  if (high < 0) high = low;
-  else REAL(close)(low);
-  return state.file = high;
-}
-
 EXPORT int close(int fd) {
-  if (UNLIKELY(fd == state.file && fd)) {
-    if (!self.inside) {
-      errno = EBADF;
-      return -1;
-    }
-    state.file = 0;
-  }
   if (tracing()) {
     ENTER(close);
     forget(fd);
@@ -694,31 +662,17 @@ EXPORT int close(int fd) {
   return REAL(close)(fd);
 }
 
-/* Closes all descriptors in the range except the trace's file; false if the range does not contain it. */
-bool close_others(unsigned from, unsigned to, int flags, long *result) {
-  unsigned kept = (unsigned)state.file;
-  memset(kinds, 0, sizeof kinds);
-  if (!kept || from > kept || to < kept) return false;
-  *result = from < kept ? REAL(syscall)(SYS_close_range, from, kept - 1, flags) : 0;
-  if (*result == 0 && to > kept) *result = REAL(syscall)(SYS_close_range, kept + 1, to, flags);
-  return true;
-}
+void forget_descriptors(void) { memset(kinds, 0, sizeof kinds); }
 
 #if defined(__GLIBC__)
 EXPORT int close_range(unsigned from, unsigned to, int flags) {
-  long result;
-  return close_others(from, to, flags, &result) ? (int)result : REAL(close_range)(from, to, flags);
+  forget_descriptors();
+  return REAL(close_range)(from, to, flags);
 }
 
 EXPORT void closefrom(int from) {
-  int fd;
-  long result;
-  if (!close_others(from < 0 ? 0 : (unsigned)from, ~0u, 0, &result)) {
-    REAL(closefrom)(from);
-  } else if (result != 0) { /* Linux before 5.9 */
-    for (fd = from < 0 ? 0 : from; fd < state.file; fd++) REAL(close)(fd);
-    REAL(closefrom)(state.file + 1);
-  }
+  forget_descriptors();
+  REAL(closefrom)(from);
 }
 #endif
 

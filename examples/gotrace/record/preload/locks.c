@@ -464,13 +464,8 @@ EXPORT long syscall(long number, ...) {
   for (i = 0; i < 6; i++) a[i] = va_arg(arguments, long);
   va_end(arguments);
   if (number == SYS_exit_group) finish_trace();
-  if (number == SYS_close && a[0] && (int)a[0] == state.file && !self.inside) {
-    errno = EBADF;
-    return -1;
-  }
 #ifdef SYS_close_range
-  if (number == SYS_close_range && !self.inside && close_others((unsigned)a[0], (unsigned)a[1], (int)a[2], &a[3]))
-    return a[3];
+  if (number == SYS_close_range) forget_descriptors();
 #endif
 #ifdef SYS_seccomp
   if (number == SYS_seccomp && (a[0] == 0 /* SECCOMP_SET_MODE_STRICT */ || (a[0] == 1 /* _FILTER */ && a[2]))) {
@@ -480,8 +475,6 @@ EXPORT long syscall(long number, ...) {
     return result;
   }
 #endif
-  if (number == SYS_unshare) return unshare((int)a[0]);
-  if (number == SYS_setns) return setns((int)a[0], (int)a[1]);
   if (number == SYS_prctl) return prctl((int)a[0], a[1], a[2], a[3], a[4]);
   reason = reason_of_call(number, a);
   if ((number != SYS_futex && reason == REASON_COUNT) || !tracing())

@@ -117,6 +117,7 @@ void begin_wait(const void *key, unsigned reason) {
   waited_key = key;
   gotrace_wait_on_at(NULL, key, reasons[reason]);
   self.waits = true;
+  if (UNLIKELY(self.looked)) tell_loaded();
   errno = kept;
 }
 
@@ -140,6 +141,7 @@ void begin_system_call(void) {
   apply_name();
   gotrace_go_syscall_begin_at(NULL);
   self.in_system_call = true;
+  if (UNLIKELY(self.looked)) tell_loaded();
   errno = kept;
 }
 
@@ -154,6 +156,7 @@ void end_system_call(void) {
 unsigned wake(const void *key, unsigned count) {
   int kept = errno;
   unsigned woken = gotrace_wake_at(NULL, key, count);
+  if (UNLIKELY(self.looked)) tell_loaded();
   errno = kept;
   return woken;
 }
@@ -353,12 +356,12 @@ static void *map_kept(const struct kept_file *kept, size_t size) {
   return NULL;
 }
 
-/* Chooses a name for a file of this process. `turn`: how often it had to be chosen; `snapshot`: its number, or 0. */
-static void choose_name(char *to, unsigned turn, unsigned snapshot) {
+/* Chooses a name for a file of this process. `turn`: how often it had to be chosen. */
+static void choose_name(char *to, unsigned turn) {
   const struct record_settings *s = state.settings;
   const char *from = s->output, *name = program_invocation_short_name;
   bool is_first = s->first_pid == state.pid, has_pid = !*from;
-  char suffix[NAME_MAX + 1], own[16] = "", again[16] = "", shot[16] = "", *at = to, *dot;
+  char suffix[NAME_MAX + 1], own[16] = "", again[16] = "", *at = to, *dot;
   const char *limit = to + NAME_MAX;
   if (!*from)
     at += snprintf(at, NAME_MAX + 1, "%.200s.%d.trace",
@@ -381,19 +384,16 @@ static void choose_name(char *to, unsigned turn, unsigned snapshot) {
   snprintf(suffix, sizeof suffix, "%s", dot);
   if (!has_pid && !is_first) snprintf(own, sizeof own, ".%d", state.pid); /* numbers before the suffix */
   if (turn > 1) snprintf(again, sizeof again, "-%u", turn);
-  if (snapshot) snprintf(shot, sizeof shot, ".%u", snapshot);
-  snprintf(dot, (size_t)(limit - dot) + 1, "%s%s%s%s", own, again, shot, suffix);
+  snprintf(dot, (size_t)(limit - dot) + 1, "%s%s%s", own, again, suffix);
 }
 
-#define NEW_FILE (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
-
 /* Creates a file in the folder, and chooses its name: one that nothing has yet. */
-static int create_file(int folder, char *name, unsigned snapshot) {
+static int create_file(int folder, char *name) {
   unsigned turn = 0;
   int file;
   do {
-    choose_name(name, ++turn, snapshot);
-    file = openat(folder, name, NEW_FILE, 0600);
+    choose_name(name, ++turn);
+    file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   } while (file < 0 && errno == EEXIST && turn < 1000);
   return file;
 }
@@ -405,13 +405,10 @@ static void remove_file(const char *name) {
   real.close(folder);
 }
 
-/* What the command is to know about this process's trace. `ends` is mapped while the process writes one. */
+/* The file of this process's trace, which the tool writes. */
 static struct {
-  struct trace_ends *ends;
-  struct trace_end *end;
   struct file_identity identity;
   char name[NAME_MAX + 1];
-  uint64_t events;
 } trace;
 
 static bool is_given_taken(const struct trace_list *list) {
@@ -432,7 +429,7 @@ static int open_trace(const struct trace_list *list) {
     file = open_kept(&s->given, O_WRONLY);
   } else {
     folder = open_kept(&s->folder, O_PATH | O_DIRECTORY);
-    file = folder < 0 ? -1 : create_file(folder, trace.name, 0);
+    file = folder < 0 ? -1 : create_file(folder, trace.name);
     if (folder >= 0) real.close(folder);
   }
   if (file >= 0 && fstat(file, &status) == 0) {
@@ -442,119 +439,15 @@ static int open_trace(const struct trace_list *list) {
   return file;
 }
 
-/* Copies the statistics. Returns the result of the trace. */
-static gotrace_result note_problems(struct trace_end *end) {
-  static gotrace_stats stats; /* too large for a small stack */
-  gotrace_get_stats(&stats);
-  end->system_error = stats.system_error;
-  end->events = trace.events = stats.events;
-  memcpy(end->problems, stats.problems, sizeof end->problems);
-  return stats.result;
-}
-
-/* A sink of gotrace_flight_snapshot. The service has blocked all signals. */
-static bool write_to(void *file, const void *data, size_t size) {
-  const char *at = data;
-  while (size) {
-    ssize_t n = real.write(*(int *)file, at, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n, size -= (size_t)n;
-  }
-  return true;
-}
-
-/* Writes a snapshot under another name first, so that it appears complete. */
-static void write_snapshot(unsigned number) {
-  static char name[NAME_MAX + 1], unfinished[NAME_MAX + 1];
-  int folder = open_kept(&state.settings->folder, O_PATH | O_DIRECTORY), file;
-  bool written = false;
-  if (folder < 0) return;
-  file = create_file(folder, name, number);
-  if (file >= 0) {
-    real.close(file);
-    snprintf(unfinished, sizeof unfinished, "%.*s.new", NAME_MAX - 5, name);
-    file = openat(folder, unfinished, NEW_FILE, 0600);
-    if (file >= 0) {
-      written = gotrace_flight_snapshot(write_to, &file) == GOTRACE_OK;
-      real.close(file);
-      if (!written || renameat(folder, unfinished, folder, name) != 0) unlinkat(folder, unfinished, 0), written = false;
-    }
-    if (!written) unlinkat(folder, name, 0);
-  }
-  real.close(folder);
-}
-
-/* If the command writes the trace, a signal handler only reports CPU times. Otherwise:
- *
- * A thread of this library, the service, does what a signal handler cannot: it writes the flight recorder's data on
- * SIGUSR2, and ends the trace when a signal ends the program. It must not keep the process alive, so once a second it
- * looks whether other threads are left. */
-static struct {
-  uint32_t wanted; /* atomic, a futex: increases with each request */
-  uint32_t snapshots_wanted, death;
-  uint32_t ends; /* atomic: the thread ends */
-  int id;        /* atomic; the kernel's; 0: it has not begun */
-  bool exists;
-  pthread_t thread;
-} service;
-static uint32_t snapshot_lock;
-
-enum { DYING = 1, DEATH_IS_TRACED };
-
 static long futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit) {
   return REAL(syscall)(SYS_futex, word, operation, value, limit, NULL, 0);
-}
-
-static void request_service(void) {
-  __atomic_fetch_add(&service.wanted, 1u, __ATOMIC_RELEASE);
-  futex(&service.wanted, 1 /* FUTEX_WAKE */, 1, NULL);
 }
 
 static void want_snapshot(int number) {
   int kept = errno;
   (void)number;
-  __atomic_fetch_add(&service.snapshots_wanted, 1u, __ATOMIC_RELEASE);
-  request_service();
+  ask_snapshot();
   errno = kept;
-}
-
-static void write_snapshots(uint32_t *written) {
-  while (*written != __atomic_load_n(&service.snapshots_wanted, __ATOMIC_ACQUIRE)) {
-    take_lock(&snapshot_lock);
-    ++*written;
-    if (__atomic_load_n(&recording.on, __ATOMIC_ACQUIRE)) write_snapshot(*written);
-    drop_lock(&snapshot_lock);
-  }
-}
-
-static void end_trace(uint32_t why);
-
-static void *serve(void *unused) {
-  const struct timespec second = {1, 0};
-  uint32_t written = 0, done = 0, wanted;
-  (void)unused;
-  __atomic_store_n(&service.id, (int)REAL(syscall)(SYS_gettid), __ATOMIC_RELEASE);
-  while (!__atomic_load_n(&service.ends, __ATOMIC_ACQUIRE)) {
-    wanted = __atomic_load_n(&service.wanted, __ATOMIC_ACQUIRE);
-    if (wanted == done) futex(&service.wanted, 0 /* FUTEX_WAIT */, wanted, &second);
-    done = wanted;
-    write_snapshots(&written);
-    if (__atomic_load_n(&service.death, __ATOMIC_ACQUIRE) == DYING) {
-      if (__atomic_load_n(&recording.on, __ATOMIC_ACQUIRE)) {
-        gotrace_thread_begin("gotrace record"); /* shown as a thread, since it reports something */
-        report_all_usage();                     /* so the trace reaches the signal */
-      }
-      end_trace(TRACE_KILLED);
-      __atomic_store_n(&service.death, DEATH_IS_TRACED, __ATOMIC_RELEASE);
-      futex(&service.death, 1 /* FUTEX_WAKE */, INT32_MAX, NULL);
-    }
-    if (only_services_left()) {
-      end_trace(0);
-      break;
-    }
-  }
-  return NULL;
 }
 
 bool is_traced_process(void) { return (int)REAL(syscall)(SYS_getpid) == state.pid; }
@@ -562,45 +455,19 @@ bool is_traced_process(void) { return (int)REAL(syscall)(SYS_getpid) == state.pi
 /* Not in a vfork child. */
 static bool is_traced(void) { return __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) && is_traced_process(); }
 
-/* While the trace of a dying process ends, the program's other threads go on. None of them may end the process before
- * the signal does: the program would have another exit status than without the tracer. The limit is above
- * end_by_signal()'s. */
-static void wait_for_death(void) {
-  const struct timespec tenth = {0, 100000000};
-  struct timespec now, start;
-  uint32_t never = 0;
-  clock_gettime(CLOCK_MONOTONIC, &start);
-  do {
-    futex(&never, 0 /* FUTEX_WAIT */, 0, &tenth);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-  } while (now.tv_sec - start.tv_sec < 3);
-}
+/* A thread gets a signal that ends the process. Until it does, which is soon, none of the others may end the process in
+ * another way: the program would have another exit status than without the tracer. */
+static uint32_t dying; /* atomic */
 
-/* Not in a vfork child. */
-static bool is_dying(void) { return __atomic_load_n(&service.death, __ATOMIC_ACQUIRE) && is_traced_process(); }
-
-/* For all threads that are about to end the process in another way. */
 static void give_way_to_death(void) {
+  const struct timespec tenth = {0, 100000000};
   int kept = errno;
-  if (is_dying()) wait_for_death();
+  unsigned i;
+  uint32_t never = 0;
+  if (__atomic_load_n(&dying, __ATOMIC_ACQUIRE) && is_traced_process())
+    for (i = 0; i < 10; i++) futex(&never, 0 /* FUTEX_WAIT */, 0, &tenth);
   errno = kept;
 }
-
-/* How many threads are about to write the end of the trace, one of which does. Atomic, a futex. */
-static uint32_t ending;
-
-/* The process may end when the trace is complete: after a second at the latest, as in end_by_signal(). */
-static void wait_for_end(void) {
-  const struct timespec second = {1, 0};
-  uint32_t count;
-  int kept = errno;
-  while ((count = __atomic_load_n(&ending, __ATOMIC_ACQUIRE)) != 0 && is_traced_process())
-    if (futex(&ending, 0 /* FUTEX_WAIT */, count, &second) != 0 && errno == ETIMEDOUT) break;
-  errno = kept;
-}
-
-/* Whether the library's handlers take the place of the default action. */
-static bool handles_signals(void) { return service.exists || state.outside; }
 
 /* The signals that end a process by default. Not SIGTRAP, after which a program may go on, nor SIGSYS, with which a
  * sandbox forbids what the library would do. */
@@ -624,29 +491,17 @@ static void tell_crash(int number, void *context) {
   self.inside = 0;
 }
 
-/* The signal ends the program as without the tracer, with the same number and details, but not before the trace has
- * ended: at most a second later, since the thread may hold a lock that the tracer needs. If several threads get such a
+/* The signal ends the program as without the tracer, with the same number and details. If several threads get such a
  * signal, the first one's ends the process. */
 static void end_by_signal(int number, siginfo_t *details, void *context) {
-  const struct timespec second = {1, 0};
-  uint32_t none = 0;
-  if (handles_signals() && (is_dying() || is_traced())) {
+  if (is_traced()) {
     tell_crash(number, context);
-    if (!__atomic_compare_exchange_n(&service.death, &none, DYING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-      wait_for_death();
-    } else if (state.outside) {
-      if (!self.inside) { /* otherwise the thread may hold a lock */
-        self.inside = 1;
-        report_all_usage();
-      }
-      say_in_box(TRACE_KILLED);
-    } else {
-      request_service();
-      while (__atomic_load_n(&service.death, __ATOMIC_ACQUIRE) == DYING)
-        if (futex(&service.death, 0 /* FUTEX_WAIT */, DYING, &second) != 0 && errno == ETIMEDOUT) break;
+    if (__atomic_exchange_n(&dying, 1u, __ATOMIC_ACQ_REL)) give_way_to_death();
+    if (!self.inside) { /* otherwise the thread may hold a lock */
+      self.inside = 1;
+      report_all_usage();
     }
-  } else {
-    wait_for_end(); /* of the trace, if the process was about to end anyway */
+    say_in_box(TRACE_KILLED);
   }
   real.signal(number, SIG_DFL);
   REAL(syscall)(SYS_rt_tgsigqueueinfo, REAL(syscall)(SYS_getpid), REAL(syscall)(SYS_gettid), number, details);
@@ -723,19 +578,13 @@ static handler *visible(int number, handler *old) {
 static void look_for_once(int number) {
   struct sigaction now;
   struct once *once = once_of(number);
-  if (!once || !handles_signals() || !is_traced() || real.sigaction(number, NULL, &now) != 0) return;
+  if (!once || !is_traced() || real.sigaction(number, NULL, &now) != 0) return;
   if (!(now.sa_flags & (int)SA_RESETHAND) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return;
   once->flags = now.sa_flags;
   __atomic_store_n(&once->function, now.sa_handler, __ATOMIC_RELEASE);
   now.sa_flags = (now.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
   now.sa_sigaction = run_once;
   real.sigaction(number, &now, NULL);
-}
-
-/* SIGUSR2 does what it would without the tracer, unless the program handles it. */
-static void release_snapshot_signal(void) {
-  struct sigaction now;
-  if (real.sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == want_snapshot) real.signal(SIGUSR2, SIG_DFL);
 }
 
 /* Handles fatal signals for which the program has no handler, or no longer does. */
@@ -755,7 +604,7 @@ static void handle_fatal_signals(bool wanted) {
 
 /* Whether the library's action takes the place of one that the program sets. */
 static bool takes_place_of(int number, handler *function) {
-  return function == SIG_DFL && handles_signals() && once_of(number) && is_traced();
+  return function == SIG_DFL && once_of(number) && is_traced();
 }
 
 EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
@@ -808,25 +657,21 @@ EXPORT handler *sigset(int number, handler *new) {
   return sigismember(&before, number) == 1 ? SIG_HOLD : old;
 }
 
-static void prepare_service(void) {
-  struct sigaction action;
-  if (service.exists) return;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = want_snapshot;
-  action.sa_flags = SA_RESTART;
-  if (state.settings->flight_milliseconds) real.sigaction(SIGUSR2, &action, NULL);
-  service.exists = create_service(&service.thread, serve) == 0;
-  if (service.exists) handle_fatal_signals(true);
+/* A flight recorder's SIGUSR2 does what it would without the tracer where the program handles it, and afterwards. */
+static void handle_snapshot_signal(bool wanted) {
+  struct sigaction now;
+  if (!state.settings->flight_milliseconds || real.sigaction(SIGUSR2, NULL, &now) != 0) return;
+  if (!wanted && now.sa_handler == want_snapshot) real.signal(SIGUSR2, SIG_DFL);
+  if (!wanted) return;
+  memset(&now, 0, sizeof now);
+  now.sa_handler = want_snapshot;
+  now.sa_flags = SA_RESTART;
+  real.sigaction(SIGUSR2, &now, NULL);
 }
 
-static void end_service(void) {
-  if (!service.exists) return;
-  handle_fatal_signals(false);
-  release_snapshot_signal();
-  __atomic_store_n(&service.ends, 1u, __ATOMIC_RELEASE);
-  request_service();
-  REAL(pthread_join)(service.thread, NULL);
-  memset(&service, 0, sizeof service);
+static void handle_signals(bool wanted) {
+  handle_snapshot_signal(wanted);
+  handle_fatal_signals(wanted);
 }
 
 static void prepare_reasons(void) {
@@ -874,49 +719,21 @@ static int open_box(struct trace_list *list, struct trace_entry *entry) {
 }
 
 /* Captures into a box, without any thread of the tracer's. */
-static gotrace_result start_outside(int box_file, const gotrace_options *options) {
+static gotrace_result start_tracer(int box_file) {
+  const struct record_settings *s = state.settings;
+  gotrace_options options;
   struct stat status;
   void *box = MAP_FAILED;
   gotrace_result result = GOTRACE_ERROR_OUT_OF_MEMORY;
-  if (fstat(box_file, &status) == 0 && madvise(&recording, sizeof recording, MADV_WIPEONFORK) == 0)
-    box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, box_file, 0);
-  if (box == MAP_FAILED) return result;
-  result = start_in_box(box, options);
-  state.outside = result == GOTRACE_OK;
-  if (!state.outside) munmap(box, (size_t)status.st_size);
-  return result;
-}
-
-/* The first program writes the trace itself if it cannot use the box: because its memory is limited, for example. */
-static gotrace_result start_tracer(int file, int box, bool is_first) {
-  const struct record_settings *s = state.settings;
-  gotrace_options options;
-  gotrace_result result;
-  char path[64];
   memset(&options, 0, sizeof options);
   options.format = (gotrace_format)s->format;
   options.stacks = s->stacks == RECORD_STACKS_NONE ? GOTRACE_STACKS_NONE : GOTRACE_STACKS_UNWIND;
   options.unwind = take_stack;
-  options.size_limit = s->size_limit;
-  options.cut_milliseconds = s->cut_milliseconds;
-  options.flight_milliseconds = s->flight_milliseconds;
-  options.flight_bytes = (size_t)64 << 20;
-  if (box >= 0) {
-    result = start_outside(box, &options);
-    if (result == GOTRACE_OK || !is_first) {
-      real.close(file);
-      return result;
-    }
-  }
-  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  result = s->flight_milliseconds ? gotrace_flight_start(&options) : gotrace_start_file(path, &options);
-  if (result == GOTRACE_OK && s->flight_milliseconds && !open_flight_file(path)) {
-    int failure = errno;
-    gotrace_flight_stop();
-    errno = failure;
-    result = GOTRACE_ERROR_SINK;
-  }
-  real.close(file);
+  if (fstat(box_file, &status) == 0 && madvise(&recording, sizeof recording, MADV_WIPEONFORK) == 0)
+    box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, box_file, 0);
+  if (box == MAP_FAILED) return result;
+  result = start_in_box(box, &options);
+  if (result != GOTRACE_OK) munmap(box, (size_t)status.st_size);
   return result;
 }
 
@@ -925,91 +742,44 @@ void start_trace(void) {
   const struct record_settings *s = state.settings;
   gotrace_result result = GOTRACE_OK;
   int kept = errno, file = -1, box = -1;
-  static struct trace_entry spare; /* used if there are more traces than entries */
-  static struct trace_end spare_end;
-  struct trace_entry *entry = &spare;
+  struct trace_entry *entry;
   struct trace_list *list;
   uint32_t index;
-  bool wants_box = s->box.descriptor >= 0;
   self.inside = 1;
   self.function = 0;
   state.pid = (int)REAL(syscall)(SYS_getpid);
   state.stacks = s->stacks;
   state.only_waits = s->only_waits != 0;
   list = map_kept(&s->list, list_size(s->traces));
-  trace.ends = map_kept(&s->ends, ends_size(s->traces));
-  if (list && trace.ends) {
-    index = __atomic_fetch_add(&list->count, 1u, __ATOMIC_ACQ_REL);
-    trace.end = index < s->traces ? &trace.ends->entry[index] : &spare_end;
-    if (index < s->traces) entry = &list->entry[index];
+  index = list ? __atomic_fetch_add(&list->count, 1u, __ATOMIC_ACQ_REL) : UINT32_MAX;
+  if (index < s->traces) {
+    entry = &list->entry[index];
     entry->pid = state.pid;
-    if (wants_box && entry != &spare) box = open_box(list, entry);
     if (s->stacks == RECORD_STACKS_UNWIND && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
-    else if (wants_box && box < 0 && index > 0) result = GOTRACE_ERROR_SINK;
-    else if ((file = open_trace(list)) < 0) result = GOTRACE_ERROR_SINK;
-    else result = start_tracer(file, box, index == 0);
+    else if ((box = open_box(list, entry)) < 0 || (file = open_trace(list)) < 0) result = GOTRACE_ERROR_SINK;
+    else result = start_tracer(box);
     entry->result = result;
     entry->system_error = result == GOTRACE_ERROR_SINK ? errno : 0;
+    if (file >= 0) real.close(file);
     if (result != GOTRACE_OK && file >= 0) remove_file(trace.name);
-    if (!state.outside) entry->writer = 0;
+    if (result != GOTRACE_OK) entry->writer = 0;
     entry->identity = trace.identity;
     snprintf(entry->name, sizeof entry->name, "%s", trace.name);
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
     if (box >= 0) real.close(box);
     if (result == GOTRACE_OK) {
-      if (!reasons[0] || state.outside) prepare_reasons();
-      if (!state.outside) prepare_service();
-      else handle_fatal_signals(true);
+      prepare_reasons();
+      handle_signals(true);
       __atomic_store_n(&recording.on, 1u, __ATOMIC_RELEASE);
     }
   }
   if (list) munmap(list, list_size(s->traces));
-  if (trace.ends && (!recording.on || state.outside)) munmap(trace.ends, ends_size(s->traces));
   self.inside = 0;
   errno = kept;
 }
 
-static void write_end(uint32_t why) {
-  unsigned inside = self.inside;
-  self.inside = 1;
-  if (!inside) report_all_usage(); /* otherwise this is a signal handler that interrupted a function of the library */
-  if (state.settings->flight_milliseconds) {
-    take_lock(&snapshot_lock);
-    note_problems(trace.end);
-    errno = 0;
-    trace.end->result = finish_flight_file() ? GOTRACE_OK : GOTRACE_ERROR_SINK;
-    trace.end->system_error = errno;
-    gotrace_flight_stop();
-    drop_lock(&snapshot_lock);
-  } else {
-    gotrace_stop(); /* the tracer may have ended the trace already: see its guide, THE END OF THE PROGRAM */
-    trace.end->result = note_problems(trace.end);
-  }
-  trace.end->why = why;
-  __atomic_store_n(&trace.end->has_ended, 1u, __ATOMIC_RELEASE);
-  munmap(trace.ends, ends_size(state.settings->traces));
-  self.inside = inside;
-}
-
-/* Does nothing in a vfork child, which shares its parent's memory. `why`: TRACE_EXECUTES..., or 0. */
-static void end_trace(uint32_t why) {
-  int kept = errno;
-  sigset_t all, old;
-  bool none = !__atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) && !__atomic_load_n(&ending, __ATOMIC_ACQUIRE);
-  if (none || !is_traced_process()) return; /* no system call in a sandbox */
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old); /* a signal finds another thread, or comes when the trace is complete */
-  __atomic_fetch_add(&ending, 1u, __ATOMIC_ACQ_REL);
-  if (__atomic_exchange_n(&recording.on, 0u, __ATOMIC_ACQ_REL)) write_end(why);
-  __atomic_fetch_sub(&ending, 1u, __ATOMIC_RELEASE);
-  futex(&ending, 1 /* FUTEX_WAKE */, INT32_MAX, NULL);
-  wait_for_end();
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
-  errno = kept;
-}
-
-/* With a box, whoever reads it sees when the process ends, or has executed another program. Until then its threads go
- * on, also if it does not come to that. Returns whether the process is traced. */
+/* Whoever reads the box sees when the process ends, or has executed another program. Until then its threads go on, also
+ * if it does not come to that. Returns whether the process is traced. */
 static bool announce_end(uint32_t why) {
   unsigned inside = self.inside;
   int kept = errno;
@@ -1023,31 +793,17 @@ static bool announce_end(uint32_t why) {
   return true;
 }
 
-/* A signal may end the program meanwhile. */
 void finish_trace(void) {
   give_way_to_death();
-  if (state.outside) announce_end(TRACE_EXITS);
-  else end_trace(0);
-  give_way_to_death();
+  announce_end(TRACE_EXITS);
 }
 
-/* Ends the trace of a process that is about to execute another program. Removes it if it has hardly an event. */
 bool finish_before_exec(void) {
-  int kept = errno;
   give_way_to_death();
-  if (!is_traced()) return false;
-  if (state.outside) return announce_end(TRACE_EXECUTES);
-  end_trace(TRACE_EXECUTES);
-  give_way_to_death();
-  if (trace.events < FEW_EVENTS && !state.settings->flight_milliseconds) remove_file(trace.name);
-  errno = kept;
-  return true;
+  return announce_end(TRACE_EXECUTES);
 }
 
-void go_on_after_exec(void) {
-  if (state.outside) say_in_box(0);
-  else start_trace();
-}
+void go_on_after_exec(void) { say_in_box(0); }
 
 /* Removes the library from LD_PRELOAD, and the settings' variable, in place. */
 static void clean_environment(void) {
@@ -1070,15 +826,8 @@ static void clean_environment(void) {
  * the process enters one, and the library is neither used nor passed on to other programs from then on. */
 bool finish_before_sandbox(void) {
   give_way_to_death();
-  if (!is_traced()) return false;
-  if (state.outside) {
-    announce_end(0);
-    handle_fatal_signals(false);
-    return true;
-  }
-  end_trace(TRACE_SANDBOXED);
-  give_way_to_death();
-  end_service();
+  if (!announce_end(0)) return false;
+  handle_signals(false);
   return true;
 }
 
@@ -1088,55 +837,17 @@ void enter_sandbox(bool had_trace, bool has_entered) {
     state.settings = NULL;
     state.children = false;
     __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
-    if (state.outside) say_in_box(TRACE_SANDBOXED);
-  } else if (had_trace && state.outside) {
-    handle_fatal_signals(true);
+    say_in_box(TRACE_SANDBOXED);
   } else if (had_trace) {
-    start_trace();
+    handle_signals(true);
   }
 }
 
-/* The effective capabilities of a thread; 0: the calling one. */
-static bool read_capabilities(int id, uint32_t effective[2]) {
-  struct {
-    uint32_t version;
-    int id;
-  } header = {0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */, id};
-  struct {
-    uint32_t effective, permitted, inheritable;
-  } data[2];
-  if (REAL(syscall)(SYS_capget, &header, data) != 0) return false;
-  effective[0] = data[0].effective, effective[1] = data[1].effective;
-  return true;
-}
-
-bool service_differs(void) {
-  uint32_t own[2], other[2];
-  int kept = errno, id = 0;
-  bool differs;
-  if (!service.exists || !is_traced()) return false;
-  while ((id = __atomic_load_n(&service.id, __ATOMIC_ACQUIRE)) == 0) REAL(syscall)(SYS_sched_yield);
-  differs = read_capabilities(0, own) && read_capabilities(id, other) && memcmp(own, other, sizeof own) != 0;
-  errno = kept;
-  return differs;
-}
-
-bool finish_with_service(void) {
-  if (state.outside || !finish_before_exec()) return false;
-  end_service();
-  return true;
-}
-
 void forget_trace(void) {
-  struct stat status;
   __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
-  if (state.outside) handle_fatal_signals(false);
-  state.outside = false;
-  if (state.file && fstat(state.file, &status) == 0 && has_identity(&status, &trace.identity)) REAL(close)(state.file);
-  state.file = 0;
-  if (service.exists) handle_fatal_signals(false), release_snapshot_signal();
-  memset(&service, 0, sizeof service);
-  snapshot_lock = ending = 0;
+  if (state.settings) handle_signals(false);
+  dying = 0;
+  looks_after_fork();
   unwind_after_fork();
 }
 

@@ -7,10 +7,11 @@
  *     functions.h   the functions that it defines or calls
  *     preload.c     finding the real functions; start and end of the trace; per-thread state; stacks
  *     unwind.c      complete stacks
+ *     looks.c       looking at the loaded modules
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
- *     process.c     fork, exec, identities, namespaces, dlclose, exit
+ *     process.c     fork, exec, dlclose, exit
  *     openmp.c      programs that use OpenMP: the adapter for it
  *     tracer.c      gotrace.h
  *
@@ -53,6 +54,7 @@ struct self {
   unsigned inside; /* inside a function of the library, so calls are passed on; JUMPED: a longjmp came in between */
   bool waits, in_system_call, waits_for_descriptor;
   bool resolves;
+  bool looked; /* a walk has met code for the first time, so a library may have been loaded */
   thread *created;
   struct usage *usage; /* NULL: not known */
   /* The function that the thread is in. */
@@ -88,9 +90,7 @@ extern struct state {
   uint32_t stacks; /* RECORD_STACKS_... */
   bool only_waits; /* --min-syscall */
   bool children;
-  bool outside; /* the command writes the trace: nothing of this library runs but what the program calls */
-  int pid;      /* of the traced process */
-  int file;     /* of the trace; the program must not close it. 0: none */
+  int pid;                                /* of the traced process */
   const struct record_settings *settings; /* NULL: the process does not belong to a recording */
 } state;
 
@@ -205,8 +205,6 @@ bool finish_before_sandbox(void);
 void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_trace`: by finish_before_sandbox() */
 void forget_trace(void);                              /* in a child of fork */
 bool is_traced_process(void);                         /* false in a child that shares or has copied its memory */
-bool service_differs(void);     /* the library's threads have other capabilities than the calling thread */
-bool finish_with_service(void); /* like finish_before_exec(); ends the library's threads, too */
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
 void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL: none */
@@ -214,16 +212,13 @@ uint64_t mix(uint64_t a, uint64_t b);
 
 /* tracer.c */
 gotrace_result start_in_box(void *box, const gotrace_options *options);
-void tell_modules(void);                 /* to the command, which names functions; see gotrace__box_modules */
-void say_in_box(uint32_t why);           /* TRACE_EXECUTES..., or 0 */
-void sync_box(void);                     /* waits until the command has read all */
-bool open_flight_file(const char *path); /* the trace's file in flight mode, written only at the end */
-bool finish_flight_file(void);           /* writes it and closes it; false: see errno */
-bool only_services_left(void);           /* the process lives only for the tracer and the calling thread */
+void tell_modules_now(void);   /* under the C library's lock of the modules */
+void say_in_box(uint32_t why); /* TRACE_EXECUTES..., or 0 */
+void sync_box(void);           /* waits until the command has read all */
+void ask_snapshot(void);       /* of the flight recorder */
 
 /* threads.c */
 #define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */
-int create_service(pthread_t *handle, void *(*function)(void *));
 void threads_after_fork(void);
 void begin_main_thread(void);
 void begin_forked_thread(void); /* in a child of fork, when the tracer has begun anew */
@@ -233,14 +228,21 @@ void report_all_usage(void);    /* of all threads, at the end of the trace */
 /* locks.c */
 void locks_after_fork(void);
 
+/* looks.c */
+bool begin_look(void); /* at the modules, under the C library's lock; false: not now, without end_look */
+void end_look(void);
+void begin_modules_call(void); /* of the program, which takes that lock */
+void end_modules_call(void);
+void looks_after_fork(void);
+
 /* process.c */
-void process_after_fork(void);
 int library_for(const char *path); /* the library for a program or script; -1: none can be loaded */
 const char *without_library(const char *preload);
-void tell_loaded(void); /* to the command, if libraries have been loaded since the last time */
+void tell_modules(void); /* to the command, which names functions; see gotrace__box_modules */
+void tell_loaded(void);  /* the same, if libraries have been loaded since the last time */
 
 /* io.c */
-bool close_others(unsigned from, unsigned to, int flags, long *result);
+void forget_descriptors(void); /* what they mean */
 void io_after_fork(void);
 void io_abandon_wait(void); /* the thread is cancelled, or a signal handler has jumped */
 

@@ -1,4 +1,4 @@
-/* process.c - fork, exec, identities, namespaces, dlclose, exit: see preload.h */
+/* process.c - fork, exec, dlclose, exit: see preload.h */
 
 #include "preload.h"
 
@@ -28,19 +28,16 @@ extern char board_assignment[];
  */
 
 static void after_fork(void) {
-  bool waited = self.waits, called = self.in_system_call; /* when a signal came */
   self.inside = 0;
   forget_wait();
   memset(waiters, 0, sizeof waiters);
   threads_after_fork();
   locks_after_fork();
-  process_after_fork();
   io_after_fork();
   if (!state.children) return;
   start_trace();
-  if (state.outside) begin_forked_thread(); /* it knows nothing of the parent's wait */
-  else if (waited) gotrace_wait_end();
-  if (!state.outside && called) gotrace_go_syscall_end();
+  if (__atomic_load_n(&recording.on, __ATOMIC_RELAXED))
+    begin_forked_thread(); /* it knows nothing of the parent's wait */
 }
 
 EXPORT pid_t fork(void) {
@@ -178,7 +175,7 @@ static char *const *with_library(int library, char *const *from, char **to, char
   } while (0)
 
 /* Defines a call of exec. `found`: the program, perhaps in `full`, which has `room` bytes. If exec fails nevertheless,
- * the process gets another trace. */
+ * the trace goes on. */
 #define EXEC(name, first, call, room, found)                             \
   EXPORT int name(first, char *const *words, char *const *environment) { \
     char full[room];                                                     \
@@ -259,82 +256,18 @@ EXPORT int execle(const char *path, const char *first, ...) {
 SPAWN(posix_spawn, false)
 SPAWN(posix_spawnp, true)
 
-/* --------------------------------------------------------------------------------------- identities, namespaces ----
- *
- * The library's own threads must not change what such a call does in a program that has one thread. They end before it,
- * and another trace begins after it, if the process can still be traced.
- */
-
-/* Held while the C library changes the ids of one thread after the other: their capabilities differ meanwhile. */
-static uint32_t identity_lock;
-
-void process_after_fork(void) { identity_lock = 0; }
-
-/* Capabilities belong to a thread, but the C library changes the ids of all threads, and ends the process if only some
- * of them may. */
-#define IDENTITY(name, parameters, arguments)                                                        \
-  EXPORT int name parameters {                                                                       \
-    bool locks = __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) && is_traced_process(), had_trace; \
-    int result;                                                                                      \
-    if (locks) take_lock(&identity_lock);                                                            \
-    had_trace = service_differs() && finish_with_service();                                          \
-    result = REAL(name) arguments;                                                                   \
-    if (locks) drop_lock(&identity_lock);                                                            \
-    if (had_trace) start_trace();                                                                    \
-    return result;                                                                                   \
-  }
-IDENTITY(setuid, (uid_t id), (id))
-IDENTITY(setgid, (gid_t id), (id))
-IDENTITY(seteuid, (uid_t id), (id))
-IDENTITY(setegid, (gid_t id), (id))
-IDENTITY(setreuid, (uid_t real_id, uid_t effective), (real_id, effective))
-IDENTITY(setregid, (gid_t real_id, gid_t effective), (real_id, effective))
-IDENTITY(setresuid, (uid_t real_id, uid_t effective, uid_t saved), (real_id, effective, saved))
-IDENTITY(setresgid, (gid_t real_id, gid_t effective, gid_t saved), (real_id, effective, saved))
-IDENTITY(setgroups, (size_t count, const gid_t *all), (count, all))
-IDENTITY(initgroups, (const char *user, gid_t group), (user, group))
-
-/* The folder has one link for each thread, and two more. 0: not known. */
-static unsigned count_threads(void) {
-  struct stat status;
-  return stat("/proc/self/task", &status) == 0 && status.st_nlink > 2 ? (unsigned)status.st_nlink - 2 : 0;
-}
-
-/* The library has at most two threads beside the program's. They still count for a moment after they have been joined.
- */
-static bool is_alone_without_service(void) {
-  const struct timespec millisecond = {0, 1000000};
-  unsigned count = count_threads(), i;
-  if (count < 2 || count > 3 || !finish_with_service()) return false;
-  for (i = 0; i < 100 && count_threads() > 1; i++) REAL(nanosleep)(&millisecond, NULL);
-  return true;
-}
-
-/* Some namespaces can only be entered by a process with one thread. */
-#define NAMESPACE(name, parameters, arguments)           \
-  EXPORT int name parameters {                           \
-    int result = REAL(name) arguments, failure = errno;  \
-    if (result == 0 || failure != EINVAL) return result; \
-    if (is_alone_without_service()) {                    \
-      result = real.name arguments;                      \
-      failure = errno;                                   \
-      start_trace();                                     \
-    }                                                    \
-    errno = failure;                                     \
-    return result;                                       \
-  }
-NAMESPACE(unshare, (int flags), (flags))
-NAMESPACE(setns, (int fd, int type), (fd, type))
-
 /* --------------------------------------------------------------------------------------------------- libraries ----
  *
- * A library may be loaded where another one was before. The tracer names addresses when a generation ends, so one ends
- * before a library is unloaded. The tracer looks what is loaded only after it has begun a generation, so the second one
- * after that is the first for which it rules out the old library. musl unloads nothing.
- *
- * With --outside the command names addresses, and has to be told what is loaded: before and after a library is
- * unloaded; of one that was loaded, when some thread waits. (A dlopen of this library would look for the program's
- * libraries in other places.) */
+ * A library may be loaded where another one was before. The command names addresses when it ends a generation, and has
+ * to be told what is loaded: before and after a library is unloaded, which waits until all before it has been named; of
+ * one that was loaded, when a thread begins or a walk finds it. (A dlopen of this library would look for the program's
+ * libraries in other places.) musl unloads nothing. */
+
+void tell_modules(void) {
+  if (!begin_look()) return;
+  tell_modules_now();
+  end_look();
+}
 
 static int count_loads(struct dl_phdr_info *module, size_t size, void *count) {
   (void)size;
@@ -345,9 +278,11 @@ static int count_loads(struct dl_phdr_info *module, size_t size, void *count) {
 void tell_loaded(void) {
   static unsigned long long told; /* atomic */
   unsigned long long now = 0;
-  if (!state.outside) return;
+  if (!begin_look()) return;
+  self.looked = false;
   REAL(dl_iterate_phdr)(count_loads, &now);
-  if (__atomic_exchange_n(&told, now, __ATOMIC_RELAXED) != now) tell_modules();
+  if (__atomic_exchange_n(&told, now, __ATOMIC_RELAXED) != now) tell_modules_now();
+  end_look();
 }
 
 #if defined(__GLIBC__)
@@ -371,8 +306,7 @@ EXPORT int dlclose(void *library) {
   if (!tracing()) return close_library(library);
   ENTER(dlclose);
   REAL(dl_iterate_phdr)(count_unloads, &before);
-  if (state.outside) tell_modules();
-  else gotrace_advance();
+  tell_modules();
   errno = kept;
   LEAVE(); /* the library's destructors are the program's */
   result = close_library(library);
@@ -380,8 +314,7 @@ EXPORT int dlclose(void *library) {
   kept = errno;
   ENTER(dlclose);
   REAL(dl_iterate_phdr)(count_unloads, &after);
-  if (after != before && state.outside) sync_box(), tell_modules();
-  else if (after != before) gotrace_advance(), gotrace_advance();
+  if (after != before) sync_box(), tell_modules();
   errno = kept;
   LEAVE();
   return result;
@@ -393,9 +326,9 @@ EXPORT int dlclose(void *library) {
 EXPORT int dl_iterate_phdr(int (*function)(struct dl_phdr_info *, size_t, void *), void *argument) {
   bool walks = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
   int result;
-  if (walks) unwind_begin_modules();
+  if (walks) begin_modules_call();
   result = REAL(dl_iterate_phdr)(function, argument);
-  if (walks) unwind_end_modules();
+  if (walks) end_modules_call();
   return result;
 }
 
@@ -403,9 +336,9 @@ EXPORT int dl_iterate_phdr(int (*function)(struct dl_phdr_info *, size_t, void *
 EXPORT void *dlopen(const char *path, int flags) {
   bool walks = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
   void *library;
-  if (walks) unwind_begin_modules();
+  if (walks) begin_modules_call();
   library = REAL(dlopen)(path, flags);
-  if (walks) unwind_end_modules();
+  if (walks) end_modules_call();
   return library;
 }
 #endif

@@ -132,26 +132,6 @@ void report_all_usage(void) {
 
 /* ----------------------------------------------------------------------------------------------- start and end ---- */
 
-/* A thread of the library itself; its calls are not reported. */
-static void *run_service(void *function) {
-  void *(*run)(void *);
-  self.inside = 1;
-  memcpy(&run, &function, sizeof run);
-  return run(NULL);
-}
-
-int create_service(pthread_t *handle, void *(*function)(void *)) {
-  void *argument;
-  sigset_t all, old;
-  int error;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  memcpy(&argument, &function, sizeof argument);
-  error = REAL(pthread_create)(handle, NULL, run_service, argument);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
-  return error;
-}
-
 /* Linux maps nothing into the 128 MB below the main thread's stack. */
 #define MAIN_STACK ((size_t)128 << 20)
 
@@ -278,6 +258,7 @@ static thread *begin_create(uintptr_t function, void *argument) {
   if (!t) return NULL;
   apply_name();
   REAL(prctl)(PR_GET_NAME, t->name);
+  tell_loaded(); /* of the function, before its thread may have ended */
   entry = gotrace_site_make_pc(entry_of(function, argument) + 1); /* call sites are return addresses */
   t->go = gotrace_thread_create_at(NULL, entry ? &entry->location : NULL);
   t->argument = argument;

@@ -100,42 +100,13 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *argument
   return 1;
 }
 
-/* Without _dl_find_object the C library looks under its lock of the modules. The program may hold that lock in a
- * callback of dl_iterate_phdr, which may wait for the walking thread; musl's dlopen holds it, and a signal handler may
- * have interrupted that. So nobody looks while the program makes such a call, and such a call waits for those who look,
- * which takes microseconds. The number of calls, and that of looks multiplied by LOOK. */
-#define LOOK 0x10000u
-static uint32_t modules_word;        /* atomic */
-static __thread uint32_t calls_here; /* likewise, of this thread only: a signal handler may have interrupted it */
-
-void unwind_begin_modules(void) {
-  uint32_t now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
-  for (;;) {
-    while (now / LOOK > calls_here / LOOK) {
-      REAL(syscall)(SYS_sched_yield);
-      now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
-    }
-    if (__atomic_compare_exchange_n(&modules_word, &now, now + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) break;
-  }
-  calls_here++;
-}
-
-void unwind_end_modules(void) {
-  calls_here--;
-  __atomic_fetch_sub(&modules_word, 1u, __ATOMIC_RELEASE);
-}
-
+/* Without _dl_find_object the C library looks under its lock of the modules. */
 static bool look_for_module(uintptr_t pc, module *m) {
   struct search s = {pc, {0, NULL, 0, NULL, NULL}};
-  uint32_t now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
   bool found;
-  do {
-    if (now % LOOK) return false;
-  } while (!__atomic_compare_exchange_n(&modules_word, &now, now + LOOK, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-  calls_here += LOOK;
+  if (!begin_look()) return false;
   found = REAL(dl_iterate_phdr)(look_at_module, &s) != 0;
-  calls_here -= LOOK;
-  __atomic_fetch_sub(&modules_word, LOOK, __ATOMIC_RELEASE);
+  end_look();
   *m = s.found;
   return found;
 }
@@ -172,6 +143,7 @@ NOINLINE static rule find_rule(uintptr_t pc) {
   rule now = {RULE_NONE, false, 0, KEPT, KEPT, 0, 0};
   module m;
   bool is_loaded = find_module(pc, &m);
+  self.looked = true;
   if (is_end_of_handler(pc + 1)) now.kind = RULE_SIGNAL;
   else if (is_loaded) now = find_rule_in(&m, pc);
   return now;
@@ -219,10 +191,7 @@ void unwind_end_unload(void) {
   if (__atomic_add_fetch(&epoch, EPOCH - 1, __ATOMIC_SEQ_CST) / EPOCH == 0) memset(known, 0, sizeof known);
 }
 
-void unwind_after_fork(void) {
-  modules_word = calls_here;
-  epoch = epoch / EPOCH * EPOCH + unloads_here;
-}
+void unwind_after_fork(void) { epoch = epoch / EPOCH * EPOCH + unloads_here; }
 
 /* ------------------------------------------------------------------------------------------------------- walks ---- */
 

@@ -33,17 +33,11 @@ void unwind_init(void);
 void unwind_begin_unload(void);
 void unwind_end_unload(void);
 
-/* Around a call of the program's that takes the C library's lock of the modules. */
-void unwind_begin_modules(void);
-void unwind_end_modules(void);
-
 /* In the child, which has only the calling thread. */
 void unwind_after_fork(void);
 #else
 static inline void unwind_begin_unload(void) {}
 static inline void unwind_end_unload(void) {}
-static inline void unwind_begin_modules(void) {}
-static inline void unwind_end_modules(void) {}
 static inline void unwind_after_fork(void) {}
 #endif
 
