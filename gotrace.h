@@ -4353,6 +4353,7 @@ GOTRACE_API void gotrace__box_modules(void);
 GOTRACE_API void gotrace__box_say(uint32_t what);
 GOTRACE_API void gotrace__box_sync(void);
 GOTRACE_API void gotrace__box_snapshot(void);
+GOTRACE_API void gotrace__abandon(void);
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
 
@@ -5121,7 +5122,7 @@ static struct gotrace__tracer {
 
   gotrace__mutex life;  /* start, stop; protects: */
   uint32_t ready;       /* atomic; platform is initialized */
-  uint32_t gone;        /* atomic; unloaded */
+  uint32_t gone;        /* atomic; unloaded, or the process is in a sandbox */
   bool exit_registered; /* gotrace__exit runs when the process ends */
   bool opening;         /* a start opens its file */
   bool active;          /* there is a session */
@@ -9102,12 +9103,13 @@ static GOTRACE__THREAD_LOCAL unsigned gotrace__ends GOTRACE__TLS_MODEL;
 GOTRACE__FN bool gotrace__thread_gone(void *thread) {
   gotrace__thread *m = (gotrace__thread *)thread;
   int cancel = gotrace__cancel_off(); /* nothing would give the record back */
+  bool gone = gotrace__load_relaxed(&gotrace__t.gone) != 0;
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed && gotrace__load_relaxed(&gotrace__t.process) != (uint32_t)gotrace__process_id())
+  if (!gone && gotrace__boxed && gotrace__load_relaxed(&gotrace__t.process) != (uint32_t)gotrace__process_id())
     m = NULL; /* it is in the box, which a child that no handler knows of does not have */
 #endif
-  if (m && !(gotrace__inside & GOTRACE__LOCKS)) { /* else its allocator has ended it, under a lock */
-    gotrace__set_self(m);                         /* another library's thread-locals may be gone already */
+  if (m && !gone && !(gotrace__inside & GOTRACE__LOCKS)) { /* else its allocator has ended it, under a lock */
+    gotrace__set_self(m);                                  /* another library's thread-locals may be gone already */
     gotrace__take_over(m); /* if a signal handler ends the thread, the call below it does not go on */
     gotrace__take_over_control();
     gotrace__thread_over(m);
@@ -10144,6 +10146,14 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
 
 GOTRACE__DEFINE void gotrace__box_say(uint32_t what) {
   if (gotrace__boxed) gotrace__store_release(&gotrace__boxed->said, what);
+}
+
+/* The process is in a sandbox, which may forbid any system call: the tracer makes none any more, not even when a thread
+ * or the process ends. */
+GOTRACE__DEFINE void gotrace__abandon(void) {
+  gotrace__end_early(GOTRACE_OK);
+  gotrace__store_release(&gotrace__has_exit_key, 0u); /* so the destructor does nothing */
+  gotrace__store_relaxed(&gotrace__t.gone, 1u);
 }
 
 /* Asks the recorder to read all that has happened so far, and to make a cut. Returns the number of the cut. */
@@ -15874,6 +15884,12 @@ GOTRACE__FN void gotrace__end_use(bool unloaded) {
   uint32_t asked;
   bool active, service;
   if (!gotrace__load_acquire(&tracer->ready) || gotrace__inside || !gotrace__is_own_session()) return;
+#ifdef GOTRACE__BOX
+  if (gotrace__boxed) { /* whoever reads it waits for nobody */
+    gotrace__end_early(GOTRACE_OK);
+    return;
+  }
+#endif
   gotrace__take_over(gotrace__self); /* if a signal handler calls exit, the call below it does not go on */
   gotrace__take_over_control();
   asked = gotrace__write_asked(true);

@@ -228,6 +228,7 @@ list_record() {
     esac
     echo "$level|record $name|tests/record/test_record.sh $name"
   done
+  echo "nightly|record steps, many|STEPS_RUNS=3000 tests/record/test_record.sh steps"
   echo "nightly|record holders, many|HOLDERS_ROUNDS=50000 tests/record/test_record.sh holders"
   echo "nightly|record killed, many|KILLED_RUNS=10000 tests/record/test_record.sh killed"
 }

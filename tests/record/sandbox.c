@@ -2,6 +2,7 @@
  *
  *     sandbox strict    prctl: only read, write and exit are left
  *     sandbox filter    a filter for all threads, through syscall()
+ *     sandbox returns   the same, and main returns
  *     sandbox fails     a sandbox that cannot be entered */
 
 #ifndef _GNU_SOURCE
@@ -64,7 +65,7 @@ int main(int count, char **words) {
   char byte;
   run_thread();
   if (strcmp(way, "strict") == 0) i = prctl(PR_SET_SECCOMP, 1 /* SECCOMP_MODE_STRICT */);
-  else if (strcmp(way, "filter") == 0) i = (int)enter_filter();
+  else if (strcmp(way, "filter") == 0 || strcmp(way, "returns") == 0) i = (int)enter_filter();
   else i = prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, 1 /* no valid address */) != -1;
   if (i != 0) return 1;
   if (strcmp(way, "fails") == 0) run_thread();
@@ -74,6 +75,7 @@ int main(int count, char **words) {
     pthread_mutex_unlock(&mutex);
   }
   if (write(1, "fine\n", 5) != 5) return 3;
+  if (strcmp(way, "returns") == 0) return 4;
   syscall(strcmp(way, "strict") == 0 ? SYS_exit : SYS_exit_group, 4); /* the first ends only the thread */
   return 5;
 }

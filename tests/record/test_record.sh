@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), boxes (of children), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), steps (killed after any instruction), boxes (of children), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples stacks usage summary threads_by_name sandbox alike limits ends killed crashes control boxes signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples stacks usage summary threads_by_name sandbox alike limits ends killed steps crashes control boxes signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -248,7 +248,7 @@ test_sandbox() {
   for compiler in "${CC-cc}" musl-gcc; do
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/sandbox.c "$work/sandbox"
-    for way in strict filter fails; do
+    for way in strict filter returns fails; do
       plain=0
       "$work/sandbox" $way >"$work/plain" </dev/null || plain=$?
       [ $plain = 4 ] || { echo "test_record: no sandbox here: $way, status $plain"; exit 77; }
@@ -322,6 +322,13 @@ test_killed() {
   compile "${CC-cc}" tests/record/killed.c "$work/killed"
   python3 tests/record/killed.py "$tool" "$work/killed" "${KILLED_RUNS-100}" "$work/killed.trace"
   tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
+}
+
+# STEPS_RUNS: how many
+test_steps() {
+  compile "${CC-cc}" tests/record/steps.c "$work/steps"
+  python3 tests/record/steps.py "$tool" "$work/steps" "${STEPS_RUNS-60}" "$work/steps.trace"
+  tests/go/open_in_go.sh "$work/steps.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
 }
 
 # The trace tells where a program crashed, and the program ends as without the tracer.

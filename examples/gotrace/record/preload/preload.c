@@ -497,7 +497,7 @@ static void end_by_signal(int number, siginfo_t *details, void *context) {
   if (is_traced()) {
     tell_crash(number, context);
     if (__atomic_exchange_n(&dying, 1u, __ATOMIC_ACQ_REL)) give_way_to_death();
-    if (!self.inside) { /* otherwise the thread may hold a lock */
+    if (!self.inside && self.usage) { /* otherwise the thread may hold a lock, or has not begun */
       self.inside = 1;
       report_all_usage();
     }
@@ -837,6 +837,7 @@ void enter_sandbox(bool had_trace, bool has_entered) {
     state.settings = NULL;
     state.children = false;
     __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
+    abandon_tracer();
     say_in_box(TRACE_SANDBOXED);
   } else if (had_trace) {
     handle_signals(true);

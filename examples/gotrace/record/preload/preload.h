@@ -216,6 +216,7 @@ void tell_modules_now(void);   /* under the C library's lock of the modules */
 void say_in_box(uint32_t why); /* TRACE_EXECUTES..., or 0 */
 void sync_box(void);           /* waits until the command has read all */
 void ask_snapshot(void);       /* of the flight recorder */
+void abandon_tracer(void);     /* it makes no more system calls */
 
 /* threads.c */
 #define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */

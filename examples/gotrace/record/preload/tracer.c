@@ -33,6 +33,7 @@ void tell_modules_now(void);
 void say_in_box(uint32_t why);
 void sync_box(void);
 void ask_snapshot(void);
+void abandon_tracer(void);
 
 gotrace_result start_in_box(void *box, const gotrace_options *options) {
   gotrace_result result = gotrace__box_start((gotrace__box *)box, options);
@@ -46,8 +47,15 @@ void say_in_box(uint32_t why) { gotrace__box_say(why); }
 
 void sync_box(void) { gotrace__box_sync(); }
 
+void abandon_tracer(void) { gotrace__abandon(); }
+
 void ask_snapshot(void) { gotrace__box_snapshot(); }
 
 /* Before the tracer's own destructor. Functions that the library passes to atexit run after both, because its
  * constructor ran before the program started. */
-__attribute__((destructor)) static void end(void) { finish_trace(); }
+__attribute__((destructor)) static void end(void) {
+  finish_trace();
+#ifdef GOTRACE__UNLOADS
+  gotrace__process_exits(); /* a preloaded library is not unloaded before, and other threads may still use it */
+#endif
+}
