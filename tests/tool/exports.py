@@ -3,7 +3,8 @@
 
     tests/tool/exports.py [--parts] TRACE...     --parts: also of a part of each, and of one of its goroutines
 
-Traces that `gotrace check` rejects are left out.
+Traces that `gotrace check` rejects are left out. Compressed, Perfetto's protobuf is at most twice as large as the trace, of
+traces of at least SMALL bytes: below, most of it describes tracks.
 
 Chrome's JSON: begins and ends balance, slices on a row nest, every arrow starts and ends inside a slice of its row, once
 each, forwards in time; the process and each row have a name and a place. Perfetto's protobuf, decoded by protoc with
@@ -15,12 +16,14 @@ collections and stopped worlds are those of the whole, and begins and ends balan
 import collections
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 
 TOOL = "build/examples/gotrace"
+SMALL = 4000
 
 
 def fail(text):
@@ -137,8 +140,12 @@ def check_perfetto(data):
     interned = collections.defaultdict(dict)
     tracks, kinds, slices, flows = {}, {}, collections.defaultdict(list), {}
     counters, statuses, counts = {}, collections.Counter(), collections.Counter()
-    events, first = [], True
+    events, first, now = [], True, 0
     for packet in parse(text):
+        if first:
+            if packet["trace_packet_defaults"] != [{"timestamp_clock_id": ["64"]}] or packet["clock_snapshot"] != [
+                    {"clocks": [{"clock_id": ["6"], "timestamp": ["0"]}, {"clock_id": ["64"], "timestamp": ["0"], "is_incremental": ["true"]}]}]:
+                fail("the clocks")
         if packet["trusted_packet_sequence_id"] != ["1"] or packet["sequence_flags"] != ["3" if first else "2"]:
             fail("flags of a packet")
         first = False
@@ -172,9 +179,16 @@ def check_perfetto(data):
             for annotation in event.get("debug_annotations", []):
                 if annotation["name_iid"][0] not in interned["debug_annotation_names"]:
                     fail("the name of a detail is not interned")
+                if annotation.get("string_value_iid", [None])[0] not in (None, *interned["debug_annotation_string_values"]):
+                    fail("the text of a detail is not interned")
             if event["track_uuid"][0] not in tracks:
                 fail(f"track {event['track_uuid'][0]} is not described")
-            events.append((int(packet["timestamp"][0]), event))
+            time = int(packet["timestamp"][0])
+            if "timestamp_clock_id" not in packet:
+                now += time
+            elif time >= now:
+                fail(f"a time since the start, {time}, although the last one is {now}")
+            events.append((time if "timestamp_clock_id" in packet else now, event))
     events.sort(key=lambda pair: pair[0])  # as the viewer does: events of the same time keep their order
     for time, event in events:
         uuid, kind = event["track_uuid"][0], event["type"][0]
@@ -190,7 +204,9 @@ def check_perfetto(data):
             if "double_counter_value" in event:
                 counts["of the program"] += 1
             else:
-                counters[track["name"][0]] = int(event["counter_value"][0])
+                if track["counter"][0]["is_incremental"] != ["true"]:
+                    fail("a counter that is not a sum")
+                counters[track["name"][0]] = counters.get(track["name"][0], 0) + int(event["counter_value"][0])
             continue
         goroutine = tracks.get(track.get("parent_uuid", [""])[0], {}).get("name") == ['"goroutines"']
         if goroutine:
@@ -255,7 +271,7 @@ def check_filter(trace, whole, g):
 
 
 chrome, perfetto = collections.Counter(), collections.Counter()
-checked = 0
+checked, largest = 0, (0, None)
 have_protoc = shutil.which("protoc")
 parts = sys.argv[1:2] == ["--parts"]
 for current in sys.argv[2 if parts else 1:]:
@@ -264,8 +280,14 @@ for current in sys.argv[2 if parts else 1:]:
     checked += 1
     data, whole = export("--chrome", current), []
     for way in "--chrome", "--perfetto":
-        if gzip.decompress(export(way, "--gzip", current)) != (data if way == "--chrome" else export(way, current)):
+        packed, plain = export(way, "--gzip", current), data if way == "--chrome" else export(way, current)
+        if gzip.decompress(packed) != plain:
             fail(f"{way} --gzip contains something else")
+        size = os.path.getsize(current)
+        if way == "--perfetto" and size >= SMALL and len(packed) < len(plain):  # otherwise the tool is built without zlib
+            largest = max(largest, (len(packed) / size, current))
+            if len(packed) > 2 * size:
+                fail(f"{len(packed)} bytes of --perfetto --gzip, of a trace of {size}")
     counts = [check_chrome(data, whole)]
     chrome += counts[0]
     if have_protoc:
@@ -285,7 +307,7 @@ for current in sys.argv[2 if parts else 1:]:
         for g, _ in goroutines.most_common(1):
             check_filter(current, whole, g)
 current = "all"
-print(f"{checked} traces. Chrome: {dict(chrome)}; Perfetto: {dict(perfetto)}")
+print(f"{checked} traces; --perfetto --gzip at most {largest[0]:.2f} times as large. Chrome: {dict(chrome)}; Perfetto: {dict(perfetto)}")
 for phase in "BEsfbeiCM":
     if not chrome[phase]:
         fail(f"no event of phase {phase} in Chrome's JSON")

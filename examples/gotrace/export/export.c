@@ -64,6 +64,9 @@ typedef struct shown_go { /* what is shown of a goroutine */
   uint64_t arrow;         /* from its waker; 0: none */
   uint32_t reason, stack; /* of its status, on its own track */
   uint64_t status_arrow;
+  uint64_t arrows; /* id of the last arrow to it; on goroutine tracks of all, since each ends where it begins */
+  bool begun;      /* its status was shown when it began */
+  bool settled;    /* a status was shown, with the name that its track keeps */
 } shown_go;
 
 static shown_go *shown_of(exporter *x, const goroutine *g) { return SIDE(shown_go, &x->gos, g->number); }
@@ -134,14 +137,17 @@ static void drop_arrow(exporter *x, const goroutine *g, int64_t time, const char
 }
 
 /* Begins an arrow at the thread's goroutine; it will end at the goroutine that the operation names. */
-static uint64_t send_arrow(exporter *x, const op *o, const char *what, const char *category) {
+static uint64_t send_arrow(exporter *x, const op *o, const goroutine *to, const char *what, const char *category) {
   const goroutine *self = o->m ? o->m->g : NULL;
   const row *r = self ? shown_of(x, self)->row : NULL;
+  shown_go *receiver = shown_of(x, to);
   mark m = {0};
-  m.name = go_event_label(what, o->id);
+  if (x->goroutines) m.name = pool_put_string(what), m.g = o->id; /* without names for each goroutine, half the size */
+  else m.name = go_event_label(what, o->id);
   m.category = category;
   m.stack = o->stack;
-  m.arrow = ++x->arrows;
+  if (!x->goroutines || !receiver->arrows) receiver->arrows = ++x->arrows;
+  m.arrow = receiver->arrows;
   if (x->goroutines && self) x->show(x, go_track(self), o->time, PHASE_INSTANT, &m);
   else if (!x->goroutines && r) x->show(x, r->where, o->time, PHASE_INSTANT, &m);
   else scheduler_slice(x, o->time, &m, 0);
@@ -158,7 +164,7 @@ static void wake(exporter *x, const op *o) {
   goroutine *g = world_go(x->c.w, o->id);
   if (!chooses(x, g) || (x->goroutines && !chooses_runnable(x, g))) return;
   drop_arrow(x, g, o->time, "still runnable:");
-  shown_of(x, g)->arrow = send_arrow(x, o, "unblock", "unblock");
+  shown_of(x, g)->arrow = send_arrow(x, o, g, "unblock", "unblock");
 }
 
 /* -------------------------------------------------------------------------------------------- goroutine tracks ---- */
@@ -180,36 +186,44 @@ static void tell_counts(exporter *x, int64_t now) {
   x->counts_time = now;
 }
 
-static mark status_mark(const exporter *x, unsigned status, uint32_t reason, uint32_t stack) {
+static void show_status(exporter *x, const goroutine *g, unsigned status, int64_t time) {
   const char *const names[] = {"", "runnable", running_text(x->c.recorded), "system call", "waiting"};
+  const shown_go *shown = shown_of(x, g);
   mark m = {0};
-  m.name = status == GO_WAITING && reason ? reason : pool_put_string(names[status < COUNT(names) ? status : 0]);
+  m.name = status == GO_WAITING && shown->reason ? shown->reason
+                                                 : pool_put_string(names[status < COUNT(names) ? status : 0]);
   m.category = status == GO_WAITING ? "waiting" : "status";
-  m.stack = stack;
-  if (status != GO_WAITING) m.detail = reason;
-  return m;
+  m.stack = shown->stack;
+  if (status != GO_WAITING) m.detail = shown->reason;
+  m.arrow = shown->status_arrow;
+  x->show(x, go_track(g), time, PHASE_BEGIN, &m);
 }
 
-/* Notes what will be shown of a goroutine's status, which begins now. Whether the filter selects it is known when it
- * ends. */
-static void keep_status(shown_go *g, uint32_t reason, uint32_t stack, uint64_t arrow) {
-  g->reason = reason;
-  g->stack = stack;
-  g->status_arrow = arrow;
+/* A goroutine's status begins. It is shown now, so that the result is in order of time, unless only its end tells
+ * whether a filter selects it, or the goroutine's name. */
+static void begin_status(exporter *x, const goroutine *g, unsigned status, int64_t time, shown_go now) {
+  shown_go *shown = shown_of(x, g);
+  shown->reason = now.reason;
+  shown->stack = now.stack;
+  shown->status_arrow = now.status_arrow;
+  if (!x->goroutines || x->c.filter->on || status == GO_NONE || !(shown->settled || name_of(g))) return;
+  show_status(x, g, status, time);
+  shown->begun = shown->settled = true;
 }
 
 static void show_stretch(consumer *c, const stretch *s) {
   exporter *x = (exporter *)c;
   const op *by = s->by;
   goroutine *g = s->g;
-  shown_go *shown = shown_of(x, g);
+  shown_go *shown = shown_of(x, g), next = {0};
   bool explained = by && (s->status == GO_RUNNING || s->next == GO_SYSCALL);
   if (s->chosen) {
-    mark m = status_mark(x, s->status, shown->reason, shown->stack), none = {0};
-    m.arrow = shown->status_arrow;
-    x->show(x, go_track(g), s->begin, PHASE_BEGIN, &m);
+    const mark none = {0};
+    if (!shown->begun) show_status(x, g, s->status, s->begin);
     x->show(x, go_track(g), s->end, PHASE_END, &none);
+    shown->settled = true;
   }
+  shown->begun = false;
   if (by) { /* otherwise the trace or part ends, until which they count */
     count_status(x, s->status, -1);
     count_status(x, s->next, 1);
@@ -218,8 +232,11 @@ static void show_stretch(consumer *c, const stretch *s) {
     shown->status_arrow = 0;
     return;
   }
-  keep_status(shown, explained && s->next != GO_SYSCALL ? by->name : 0, explained ? by->stack : 0, shown->arrow);
+  if (explained && s->next != GO_SYSCALL) next.reason = by->name;
+  if (explained) next.stack = by->stack;
+  next.status_arrow = shown->arrow;
   shown->arrow = 0;
+  begin_status(x, g, by ? s->next : GO_NONE, s->end, next);
 }
 
 /* A goroutine becomes known. */
@@ -227,15 +244,17 @@ static void show_new(exporter *x, const op *o) {
   goroutine *g = world_go(x->c.w, o->id), made = {.id = o->id, .entry = o->new_stack};
   bool created = creates(o->kind) && o->kind != GOTRACE_V2_GO_CREATE_SYSCALL; /* by a goroutine */
   const goroutine *record = go_record(x->c.w, o->id);
-  shown_go *shown = shown_of(x, record);
-  uint64_t arrow = 0;
+  shown_go *shown = shown_of(x, record), next = {0};
   if (g) drop_arrow(x, g, o->time, "still runnable:");
   shown->arrow = 0;
   if (!x->goroutines || g) return; /* show_stretch() shows the status that follows */
   count_status(x, status_after(o), 1);
   made.called = record->called;
-  if (created && o->m && chooses(x, &made) && chooses_runnable(x, &made)) arrow = send_arrow(x, o, "create", "create");
-  keep_status(shown, 0, o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0, arrow);
+  if (created && o->m && chooses(x, &made) && chooses_runnable(x, &made))
+    next.status_arrow = send_arrow(x, o, record, "create", "create");
+  next.stack = o->kind == GOTRACE_V2_GO_STATUS ? o->stack : 0;
+  made.number = record->number;
+  begin_status(x, &made, status_after(o), o->time, next);
 }
 
 /* ---------------------------------------------------------------------------------------- tasks, regions, logs ---- */
@@ -484,7 +503,7 @@ static void begin(consumer *c, int64_t time) {
   for (g = c->w->live; g; g = g->next) {
     const stretch now = {g, time, time, g->status, GO_NONE, g->status == GO_WAITING ? g->reason : 0, 0, NULL, 0, true};
     count_status(x, g->status, 1);
-    keep_status(shown_of(x, g), now.reason, g->stack, 0);
+    begin_status(x, g, g->status, time, (shown_go){.reason = now.reason, .stack = g->stack});
     if (!filter_stretch(c->filter, &now)) continue;
     if (g->m && (g->status == GO_RUNNING || g->status == GO_SYSCALL)) arrive(x, g, g->m, time);
   }
@@ -530,7 +549,7 @@ void export_check(exporter *x) {
 
 /* The result goes through gzip, to the file of `out`, which has nothing yet. */
 static void begin_gzip(exporter *x, const char *path) {
-  x->z = gzip_open();
+  x->z = gzip_open(GZIP_SMALL);
   x->packed.path = path ? path : "standard output";
   x->packed.fd = dup(fileno(x->out->file));
   if (x->packed.fd < 0) fail("%s: %s", x->packed.path, strerror(errno));

@@ -13,13 +13,18 @@
 /* Field numbers published by Perfetto, by message. */
 enum { TRACE_PACKET = 1 };
 enum {
+  PACKET_CLOCKS = 6,
   PACKET_TIMESTAMP = 8,
   PACKET_SEQUENCE = 10,
   PACKET_EVENT = 11,
   PACKET_INTERNED = 12,
   PACKET_FLAGS = 13,
+  PACKET_CLOCK = 58,
+  PACKET_DEFAULTS = 59,
   PACKET_DESCRIPTOR = 60
 };
+enum { DEFAULTS_CLOCK = 58 };
+enum { CLOCKS_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_INCREMENTAL = 3, CLOCK_OF_BOOT = 6, CLOCK_OF_DELTAS = 64 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 enum {
   DESCRIPTOR_UUID = 1,
@@ -34,7 +39,7 @@ enum {
 enum { ORDERING_EXPLICIT = 3 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
-enum { COUNTER_UNIT = 3, UNIT_UNKNOWN = 0, UNIT_COUNT = 2, UNIT_BYTES = 3 };
+enum { COUNTER_UNIT = 3, COUNTER_INCREMENTAL = 5, UNIT_UNKNOWN = 0, UNIT_COUNT = 2, UNIT_BYTES = 3 };
 enum {
   EVENT_CATEGORY = 3,
   EVENT_ANNOTATION = 4,
@@ -48,7 +53,7 @@ enum {
   EVENT_CALLSTACK = 56
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
-enum { ANNOTATION_NAME = 1, ANNOTATION_UINT = 3, ANNOTATION_STRING = 6 };
+enum { ANNOTATION_NAME = 1, ANNOTATION_UINT = 3, ANNOTATION_TEXT = 17 };
 enum {
   INTERNED_CATEGORY = 1,
   INTERNED_EVENT_NAME = 2,
@@ -56,7 +61,8 @@ enum {
   INTERNED_FUNCTION = 5,
   INTERNED_FRAME = 6,
   INTERNED_CALLSTACK = 7,
-  INTERNED_PATH = 18
+  INTERNED_PATH = 18,
+  INTERNED_ANNOTATION_TEXT = 29
 };
 enum { INTERNED_ID = 1, INTERNED_TEXT = 2 };
 enum { FRAME_FUNCTION = 2, FRAME_PATH = 5, FRAME_LINE = 6, CALLSTACK_FRAMES = 2 };
@@ -81,6 +87,8 @@ static struct {
   side_array texts, stacks; /* (interned), by id in the pool */
   uint32_t text_count, stack_count;
   map tracks, frames;
+  uint64_t time;             /* of the last packet on the clock of differences */
+  int64_t counted[COUNTERS]; /* the values written last */
 } perfetto;
 
 static uint64_t uuid_of(uint64_t key) { return map_index(&perfetto.tracks, key) + 1; }
@@ -99,6 +107,35 @@ static void put_packet(exporter *x) {
   x->any = true;
   put_message_field(&x->out->block, TRACE_PACKET, &perfetto.packet);
   export_check(x);
+}
+
+/* Adds the time of a packet: since the last one, which compresses best; where it is earlier, since the trace began. */
+static void put_time(const exporter *x, int64_t time) {
+  uint64_t now = (uint64_t)between(x->c.base, time);
+  if (now < perfetto.time) {
+    put_number_field(&perfetto.packet, PACKET_TIMESTAMP, now);
+    put_number_field(&perfetto.packet, PACKET_CLOCK, CLOCK_OF_BOOT);
+    return;
+  }
+  put_number_field(&perfetto.packet, PACKET_TIMESTAMP, now - perfetto.time);
+  perfetto.time = now;
+}
+
+static void put_clock(unsigned id, bool incremental) {
+  put_number_field(&perfetto.piece, CLOCK_ID, id);
+  put_number_field(&perfetto.piece, CLOCK_TIME, 0);
+  if (incremental) put_number_field(&perfetto.piece, CLOCK_INCREMENTAL, 1);
+  put_message_field(&perfetto.part, CLOCKS_CLOCK, &perfetto.piece);
+}
+
+/* Declares the clock of differences, which all packets have that name no other. */
+static void put_clocks(exporter *x) {
+  put_number_field(&perfetto.part, DEFAULTS_CLOCK, CLOCK_OF_DELTAS);
+  put_message_field(&perfetto.packet, PACKET_DEFAULTS, &perfetto.part);
+  put_clock(CLOCK_OF_BOOT, false);
+  put_clock(CLOCK_OF_DELTAS, true);
+  put_message_field(&perfetto.packet, PACKET_CLOCKS, &perfetto.part);
+  put_packet(x);
 }
 
 /* ------------------------------------------------------------------------------------------------------ tracks ---- */
@@ -207,9 +244,9 @@ static uint64_t use_callstack(uint32_t id) {
 
 static void put_annotation(const char *name, uint64_t number, uint32_t text) {
   uint64_t id = use_text_as(INTERNED_ANNOTATION_NAME, pool_put_string(name));
-  pool_text t = pool_text_of(text);
+  uint64_t told = use_text_as(INTERNED_ANNOTATION_TEXT, text);
   put_number_field(&perfetto.piece, ANNOTATION_NAME, id);
-  if (text) put_text_field(&perfetto.piece, ANNOTATION_STRING, t.data, t.size);
+  if (text) put_number_field(&perfetto.piece, ANNOTATION_TEXT, told);
   else put_number_field(&perfetto.piece, ANNOTATION_UINT, number);
   put_message_field(&perfetto.part, EVENT_ANNOTATION, &perfetto.piece);
 }
@@ -225,11 +262,12 @@ static void perfetto_show(exporter *x, track where, int64_t time, slice_phase p,
     if ((id = use_text_as(INTERNED_EVENT_NAME, m->name))) put_number_field(e, EVENT_NAME, id);
     if ((id = use_callstack(m->stack))) put_number_field(e, EVENT_CALLSTACK, id);
     if (m->arrow) put_fixed_field(e, p == PHASE_BEGIN ? EVENT_FLOW_END : EVENT_FLOW, m->arrow);
-    if (m->g) put_annotation("goroutine", m->g, 0);
+    if (m->g && !(where.kind == TRACK_PROC && p == PHASE_BEGIN)) /* that has it in its name */
+      put_annotation("goroutine", m->g, 0);
     if (m->task) put_annotation("task", m->task, 0);
   }
   if (m->detail) put_annotation(detail_name(where, p), 0, m->detail);
-  put_number_field(&perfetto.packet, PACKET_TIMESTAMP, (uint64_t)between(x->c.base, time));
+  put_time(x, time);
   if (perfetto.interned.size) put_message_field(&perfetto.packet, PACKET_INTERNED, &perfetto.interned);
   put_message_field(&perfetto.packet, PACKET_EVENT, e);
   put_packet(x);
@@ -237,9 +275,11 @@ static void perfetto_show(exporter *x, track where, int64_t time, slice_phase p,
 
 /* Begins a counter's value, to which the caller adds the number. `number`: of the counter. */
 static void open_count(exporter *x, unsigned number, const char *name, size_t size, unsigned unit) {
+  bool whole = number < COUNTERS;
   uint64_t key = group(GROUP_COUNTER + number);
   if (is_new(key)) {
     put_number_field(&perfetto.piece, COUNTER_UNIT, unit);
+    if (whole) put_number_field(&perfetto.piece, COUNTER_INCREMENTAL, 1);
     put_descriptor(x, key, group(GROUP_PROCESS), name, size, DESCRIPTOR_COUNTER, NOBODY);
   }
   put_number_field(&perfetto.part, EVENT_TYPE, TYPE_COUNTER);
@@ -247,7 +287,7 @@ static void open_count(exporter *x, unsigned number, const char *name, size_t si
 }
 
 static void close_count(exporter *x, int64_t time) {
-  put_number_field(&perfetto.packet, PACKET_TIMESTAMP, (uint64_t)between(x->c.base, time));
+  put_time(x, time);
   put_message_field(&perfetto.packet, PACKET_EVENT, &perfetto.part);
   put_packet(x);
 }
@@ -256,7 +296,8 @@ static void perfetto_count(exporter *x, unsigned counter, int64_t time, int64_t 
   char text[COUNTER_NAME];
   const char *name = counter_name(x, counter, text);
   open_count(x, counter, name, strlen(name), counter <= COUNTER_GOAL ? UNIT_BYTES : UNIT_COUNT);
-  put_number_field(&perfetto.part, EVENT_COUNTER, (uint64_t)value);
+  put_number_field(&perfetto.part, EVENT_COUNTER, (uint64_t)value - (uint64_t)perfetto.counted[counter]);
+  perfetto.counted[counter] = value;
   close_count(x, time);
 }
 
@@ -288,6 +329,7 @@ void perfetto_open(exporter *x) {
   x->count = perfetto_count;
   x->user_count = perfetto_user_count;
   x->finish = perfetto_finish;
+  put_clocks(x);
   put_number_field(&perfetto.piece, PROCESS_PID, 1);
   put_text_field(&perfetto.piece, PROCESS_NAME, x->file, strlen(x->file));
   put_descriptor(x, group(GROUP_PROCESS), 0, "", 0, DESCRIPTOR_PROCESS, NOBODY);

@@ -108,7 +108,7 @@ table_set *table_set_open(const char *directory) {
     fail("cannot make the directory %s: %s", directory, strerror(errno));
   }
   write_schema(to);
-  to->z = gzip_open();
+  to->z = gzip_open(GZIP_FAST);
   for (t = 0; t < SET_TABLES; t++) {
     set_file *file = &to->files[t];
     file->to.fd = make_file(to, t, set_tables[t].name, ".csv.gz");

@@ -426,7 +426,7 @@ class Painter {
     let most = Math.max(line.own ? 0 : 1, ...line.series.map((series) => series.most));
     if (most === least) most = least + 1;
     const bottom = top + line.height - 3, room = line.height - 6;
-    const height = (value) => bottom - (value - least) / (most - least) * room;
+    const height = (value) => bottom - (value - least) / (most - least) * room, column = 1 / this.ratio;
     c.fillStyle = this.theme.faint;
     c.font = this.font(11);
     const text = line.bytes ? bytes(most) : least < 0 ? amount(least) + " to " + amount(most) : "≤ " + amount(most), size = c.measureText(text).width;
@@ -436,13 +436,21 @@ class Painter {
       let i = Math.max(0, series.at(from)), y = height(0);
       if (i === series.length || series.time(i) > to) return;
       c.beginPath();
-      c.moveTo(Math.max(LEFT, this.x(series.time(i))), y);
+      let at = Math.max(LEFT, this.x(series.time(i))), low = y, high = y;
+      c.moveTo(at, y);
+      const endColumn = () => { if (low < y) c.lineTo(at, low); if (high > y) c.lineTo(at, high); c.lineTo(at, y); };
       for (; i < series.length && series.time(i) <= to; i++) {
-        const x = Math.max(LEFT, this.x(series.time(i)));
-        c.lineTo(x, y);
-        y = height(series.value(i));
-        c.lineTo(x, y);
+        const x = Math.max(LEFT, this.x(series.time(i))), value = height(series.value(i));
+        if (x < at + column) { // what is in a pixel's column is one line: long paths take longest to draw
+          low = Math.min(low, value), high = Math.max(high, value);
+        } else {
+          endColumn();
+          c.lineTo(x, y);
+          at = x, low = high = value;
+        }
+        y = value;
       }
+      endColumn();
       const end = Math.min(this.width, this.x(series.file.time + series.file.end));
       c.lineTo(end, y);
       if (nth === 0) {

@@ -27,13 +27,24 @@ class Reader {
       worker.onmessage = ({data}) => {
         if (signal.aborted) return;
         if (data.progress !== undefined) progress(data.progress, data.sketch);
-        else if (data.piece) pieces.push(new Response(data.piece).blob()); // Firefox puts that on the disk, but not new Blob()
+        else if (data.piece) pieces.push(this.keep(data.piece));
         else resolve({...data, errors: data.errors.replaceAll("gotrace: /trace: ", "").replaceAll("/trace.gtx", "the index").replace(/^gotrace: /gm, "").trim()});
       };
       signal.addEventListener("abort", () => reject(new Ended()));
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
       worker.postMessage({module, file, index, words});
     }).then(async (data) => ({...data, output: new Blob(await Promise.all(pieces))})).finally(() => worker.terminate());
+  }
+  // Makes a blob of a piece of output: in a worker of its own, since Chromium copies it at once, which takes 100 ms. Firefox does that
+  // elsewhere, and reads the parts of a blob that a worker made wrongly.
+  keep(piece) {
+    if (navigator.userAgent.includes("Firefox")) return new Response(piece).blob();
+    const {port1: from, port2: to} = new MessageChannel();
+    this.keeper ??= new Worker(this.script);
+    return new Promise((resolve, reject) => {
+      from.onmessage = ({data}) => { from.close(); if (data.blob) resolve(data.blob); else reject(new Refused(data.error)); };
+      this.keeper.postMessage({piece, to}, [piece.buffer, to]);
+    });
   }
 }
 
@@ -135,6 +146,8 @@ function timeLeft(elapsed, part) {
   return ", about " + (seconds < 100 ? seconds + " s" : Math.ceil(seconds / 60) + " min") + " left";
 }
 
+const MOST_POINTS = 2000; // of the picture while a trace is read
+
 // The first picture of a page without a trace, and while one is read.
 class Start {
   constructor(open) {
@@ -163,8 +176,16 @@ class Start {
     if (!part || !points) this.points = [], this.part = 0, this.threads = [];
     if (!this.points.length) this.since = this.part; // the reader may go through the beginning once before
     this.part = part;
-    this.points.push(...(points || []));
+    this.addPoints(points || []);
     this.draw((part - this.since) / (1 - this.since));
+  }
+  // Points have the most since the one before; so has one in place of two, when there are more than can be seen.
+  addPoints(points) {
+    this.points = this.points.concat(points);
+    while (this.points.length > MOST_POINTS) {
+      const {points} = this;
+      this.points = points.filter((_, i) => i % 2 || i === points.length - 1).map(([time, ...counts], i) => [time, ...counts.map((count, k) => Math.max(count, points[2 * i][k + 1]))]);
+    }
   }
   // `threads`: which wrote how much when, of the whole trace (see view_batches.c).
   outline(threads) {

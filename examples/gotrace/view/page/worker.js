@@ -3,7 +3,7 @@
 // reader.js asks {module, file, index, words}; file and index are each a File, or {url, size} of one that is served; index may be null. The
 // tool finds them as /trace and /trace.gtx, reads them where it needs to, and writes to standard output. The answers are {progress, sketch}, from 0 to 1, with
 // points [time, running, runnable], and {piece}, of the output; and at last {status, errors, read, memory}: how many bytes of the file were read,
-// and how many the tool had.
+// and how many the tool had. Another worker with this script makes blobs: it is asked {piece, to}, and answers {blob} or {error} to that port.
 
 "use strict";
 
@@ -177,4 +177,9 @@ async function run({module, file, index, words}) {
   postMessage({status, errors: await new Blob(system.errors).text(), read: system.inputs[FILES.trace].fetched, memory: system.memory?.buffer.byteLength || 0});
 }
 
-onmessage = (event) => run(event.data);
+// Makes a blob of a piece. Firefox puts that of a Response on the disk, but not new Blob().
+function keep({piece, to}) {
+  new Response(piece).blob().then((blob) => to.postMessage({blob}), (error) => to.postMessage({error: String(error)}));
+}
+
+onmessage = ({data}) => (data.piece ? keep(data) : run(data));
