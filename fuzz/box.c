@@ -1,4 +1,4 @@
-/* Fuzzes the recorder of `gotrace record --outside`: it reads the memory of another process, which may have written any
+/* Fuzzes the recorder of `gotrace record`: it reads the memory of another process, which may have written any
  * bytes there and may write while they are read.
  *
  *     make fuzz-run-box
