@@ -4331,15 +4331,15 @@ typedef struct gotrace__box {
   uint32_t closed;                        /* atomic: no more is read */
   uint32_t done;                          /* atomic: the last value of `wanted` that has been answered */
   /* Of the program: */
-  uint32_t wanted;      /* atomic, a futex: number of cuts that have been asked for */
-  uint32_t snapshots;   /* atomic: how many of them were for gotrace__box_snapshot */
-  uint32_t waiting;     /* atomic: threads that wait for a round, because they have no room */
+  uint32_t wanted;       /* atomic, a futex: number of cuts that have been asked for */
+  uint32_t snapshots;    /* atomic: how many of them were for gotrace__box_snapshot */
+  uint32_t waiting;      /* atomic: threads that wait for a round, because they have no room */
   gotrace__uint64 waits; /* atomic: how often one has done so */
-  uint32_t state;       /* atomic */
-  uint32_t said;        /* atomic; what the process says of its own end: a number that its recorder knows */
-  int32_t result;       /* of the capture, when it has ended */
-  uint32_t session;     /* this and the next ones do not change while the box is used */
-  gotrace__uint64 base; /* where the program has the box */
+  uint32_t state;        /* atomic */
+  uint32_t said;         /* atomic; what the process says of its own end: a number that its recorder knows */
+  int32_t result;        /* of the capture, when it has ended */
+  uint32_t session;      /* this and the next ones do not change while the box is used */
+  gotrace__uint64 base;  /* where the program has the box */
   struct gotrace__table *strings, *stacks, *sites, *reasons;
   struct gotrace__table *modules;     /* its entries are gotrace__box_module */
   gotrace__uint64 used, asked;        /* atomic: bytes; a thread waits until so many are reserved */
