@@ -29,9 +29,9 @@ typedef struct history {
 
 const char *does_text(unsigned what, const consumer *c) {
   switch (what) {
-  case DOES_RUN: return running_text(waits_unseen(c));
+  case DOES_RUN: return running_text(c && waits_unseen(c));
   case DOES_STOP: return "stopped world";
-  case DOES_READY: return c->recorded ? "runnable" : "waiting for a proc";
+  case DOES_READY: return c && c->recorded ? "runnable" : "waiting for a proc";
   case DOES_CALL: return "in system calls";
   default: return wait_classes[what].text;
   }

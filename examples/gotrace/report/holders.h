@@ -20,7 +20,8 @@
 /* What a goroutine does: its waits by class, then these. */
 enum { DOES_RUN = WAIT_CLASS_COUNT, DOES_STOP, DOES_READY, DOES_CALL, DOES_COUNT };
 
-/* "running", "waiting for a proc", or the class of a wait, in the words for the consumer's trace. */
+/* "running", "waiting for a proc", or the class of a wait, in the words for the consumer's trace. NULL: in those
+ * for programs, which are the same for all traces. */
 const char *does_text(unsigned what, const consumer *c);
 
 typedef struct activity {

@@ -128,7 +128,7 @@ static void write_json(output *out, state *x, const doing *all, size_t count) {
   for (i = 0; i < count; i++) {
     const doing *d = &all[i];
     print(out, "%s\n  {\"go\": %llu, \"since\": %lld, \"time\": %lld, \"does\": \"%s\"", i ? "," : "", (ull)d->g->id,
-          (long long)between(x->c.base, d->g->since), (long long)d->time, does_text(d->does, false));
+          (long long)between(x->c.base, d->g->since), (long long)d->time, does_text(d->does, NULL));
     put_member(out, "function", name_of(d->g));
     if (d->g->status == GO_WAITING) put_member(out, "reason", d->g->reason);
     put_member(out, "place", d->place);
