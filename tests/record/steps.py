@@ -54,7 +54,7 @@ def events_in(tool, trace):
 
 
 def run(tool, program, directory, sleeps, part, steps, number):
-    """Runs the program. Returns what it noted, the actions in its trace, and what is wrong with them."""
+    """Runs the program and checks its trace. Returns how many instructions it ran, and the length of the part, if it ended."""
     log, trace = os.path.join(directory, "log"), os.path.join(directory, "trace")
     with open(log, "wb") as file:
         file.write(bytes(32))

@@ -96,9 +96,6 @@ enum {
   TRACE_STARTED /* a file in the folder has this name and identity, unless the process has removed it */
 };
 
-/* A trace with fewer is not worth keeping if the process executes another program. */
-#define FEW_EVENTS 64
-
 enum { BOX_NONE, BOX_WANTED, BOX_ANSWERED };
 
 struct trace_list {

@@ -310,17 +310,21 @@ static code_image *read_image_of(recorder *r, const gotrace__module_record *reco
   return elf.data && is_module(record, &elf) ? code_image_of_vdso() : NULL;
 }
 
-static const code_image *find_image(void *recorder_of, uintptr_t pc, uintptr_t *base) {
-  recorder *r = (recorder *)recorder_of;
-  const gotrace__module_record *record = gotrace__unloaded_module(pc);
+/* NULL: it has none. */
+static const code_image *image_of(recorder *r, const gotrace__module_record *record) {
   size_t i;
-  if (!record) return NULL;
-  *base = record->at.base;
   for (i = 0; i < r->image_count; i++)
     if (r->images[i].record == record) return r->images[i].image;
   GROW(r->images, r->image_count, r->image_capacity);
   r->images[i] = (module_image){record, read_image_of(r, record)};
   return r->images[r->image_count++].image;
+}
+
+static const code_image *find_image(void *recorder_of, uintptr_t pc, uintptr_t *base) {
+  const gotrace__module_record *record = gotrace__unloaded_module(pc);
+  if (!record) return NULL;
+  *base = record->at.base;
+  return image_of((recorder *)recorder_of, record);
 }
 
 static bool name_place(void *recorder_of, gotrace_location *place, char *text, size_t size) {
@@ -329,14 +333,14 @@ static bool name_place(void *recorder_of, gotrace_location *place, char *text, s
   gotrace__module_record *record = gotrace__unloaded_module(pc);
   const char *function, *slash;
   const code_image *image;
-  uintptr_t base, start = 0;
+  uintptr_t start = 0;
   if (entry) place->line = 0;
   if (!record) return false;
   open_module(record);
   function = gotrace__elf_name(&record->symbols, pc - 1 - record->at.base);
   slash = strrchr(record->path, '/');
-  image = function ? NULL : find_image(recorder_of, pc, &base);
-  if (image) start = code_image_start(image, pc - 1 - base);
+  image = function ? NULL : image_of((recorder *)recorder_of, record);
+  if (image) start = code_image_start(image, pc - 1 - record->at.base);
   if (function) snprintf(text, size, "%s", function);
   else
     snprintf(text, size, "%.200s%s0x%llx", slash ? slash + 1 : record->path, start ? "!" : "+",

@@ -238,6 +238,7 @@ static uint32_t count_entries(void) {
 #define BOX_BYTES ((size_t)64 << 20) /* of the first program */
 #define NEXT_BOX_BYTES ((size_t)16 << 20)
 #define LEAST_BOX_BYTES ((size_t)2 << 20)
+#define FEW_EVENTS 64       /* a trace with fewer is not worth keeping if the process executes another program */
 #define MOST_SNAPSHOTS 1000 /* of a process, whoever may have taken it over */
 
 /* What this process writes. */
@@ -283,8 +284,7 @@ static void make_box(const settings *set) {
   if (begin_outside(&shared.box, BOX_BYTES)) return;
   if (errno == EFBIG)
     fail("%zu MiB of memory to share with the program are more than the limits of file sizes (ulimit -f) and, "
-         "eightfold, "
-         "of memory (ulimit -v) allow",
+         "eightfold, of memory (ulimit -v) allow",
          LEAST_BOX_BYTES >> 20);
   fail("no memory to share with the program: %s", strerror(errno));
 }
@@ -393,10 +393,17 @@ static void finish_outside(int status) {
   wake(&list->calls);
 }
 
+/* The name of a new trace, or of a snapshot of one, while a process writes it. */
+typedef char unfinished_name[NAME_MAX + 32];
+static void name_unfinished(unfinished_name name, const char *trace, pid_t writer) {
+  snprintf(name, sizeof(unfinished_name), "%s.%d", trace, (int)writer);
+}
+
 /* Writes a snapshot under another name first, so that it appears complete. */
 static void write_snapshot(void) {
   static unsigned number;
-  char stem[NAME_MAX + 1], name[NAME_MAX + 64], unfinished[NAME_MAX + 64];
+  char stem[NAME_MAX + 1], name[NAME_MAX + 64];
+  unfinished_name unfinished;
   struct trace_entry entry;
   char *dot;
   unsigned turn = 1;
@@ -406,7 +413,7 @@ static void write_snapshot(void) {
   else snprintf(stem, sizeof stem, "%.200s.%d.trace", shared.program, (int)entry.pid);
   dot = strrchr(stem, '.');
   if (!dot) dot = stem + strlen(stem);
-  snprintf(unfinished, sizeof unfinished, "%.200s.%d.new", stem, (int)getpid());
+  name_unfinished(unfinished, stem, getpid());
   file = openat(out.folder, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return;
   number++;
@@ -772,12 +779,6 @@ static const char *choose_trusted(const char *path) {
 /* The tracer locks the file until it has written all. The system ends the lock of a killed process. */
 static bool is_being_written(int file) { return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
 
-/* The name of a new trace while a process writes it. */
-typedef char unfinished_name[NAME_MAX + 32];
-static void name_unfinished(unfinished_name name, const trace *t, pid_t writer) {
-  snprintf(name, sizeof(unfinished_name), "%s.%d", t->start.name, (int)writer);
-}
-
 /* Replaces a trace by one with the names that were found, and reports that. */
 static void rewrite(symbolizer *s, const trace *t, uint32_t index, int to) {
   unfinished_name name;
@@ -787,7 +788,7 @@ static void rewrite(symbolizer *s, const trace *t, uint32_t index, int to) {
   output result;
   int file;
   if (!input_open_file(&in, t->path, t->file, true)) fail("cannot read");
-  name_unfinished(name, t, getpid());
+  name_unfinished(name, t->start.name, getpid());
   file = openat(out.folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) fail("%s: %s", name, strerror(errno));
   output_of_file(&result, t->path, file);
@@ -829,7 +830,7 @@ static void remove_unfinished(const uint32_t *which, uint32_t number, uint32_t c
     load_trace(&t, *which, count);
     if (t.file < 0) continue;
     close(t.file);
-    name_unfinished(name, &t, writer);
+    name_unfinished(name, t.start.name, writer);
     unlinkat(out.folder, name, 0);
   }
 }
