@@ -393,6 +393,26 @@ static void end_by_signal(int number, const char *setting) {
   for (;;) pause();
 }
 
+void *reads(void *unused);
+void *reads(void *unused) {
+  FILE *zero = fopen("/dev/zero", "r");
+  char byte;
+  while (zero && read(fileno(zero), &byte, 1) == 1) continue;
+  return unused;
+}
+
+/* Asks a flight recorder that has much to read for snapshots, each after something new, and goes on until there is the
+ * first. */
+static void ask_for_snapshots(const char *first) {
+  pthread_t thread;
+  struct stat status;
+  int i;
+  if (pthread_create(&thread, NULL, reads, NULL) != 0) abort();
+  for (i = 0; i < 20; i++) usleep(3000), raise(SIGUSR2);
+  alarm(60);
+  while (stat(first, &status) != 0) usleep(1000);
+}
+
 int main(int count, char **words) {
   const char *way = count > 1 ? words[1] : "";
   struct stat status;
@@ -428,6 +448,7 @@ int main(int count, char **words) {
   if (strcmp(way, "many_crashes") == 0) crash_often();
   if (strcmp(way, "signal") == 0) end_by_signal(atoi(words[2]), words[3]);
   if (strcmp(way, "after_crash") == 0) end_after_crash(words[2]);
+  if (strcmp(way, "snapshots") == 0) ask_for_snapshots(words[2]);
   run_thread(last_thing);
   if (strcmp(way, "thread_exits") == 0) syscall(SYS_exit, 0); /* the only thread, without the C library */
   if (strcmp(way, "exit") == 0) exit(2);

@@ -989,10 +989,20 @@ test_flight() {
   }
   until catches; do sleep 0.05; done
   kill -USR2 $traced
-  until [ -s "$work/sleep.1.trace" ]; do sleep 0.05; done
+  until [ -e "$work/sleep.1.trace" ]; do sleep 0.05; done
   kill $traced
   wait $traced || true
   "$tool" check "$work/sleep.1.trace" >/dev/null || fail "the snapshot"
+  # A snapshot has all that came before the signal, also if the recorder is reading at that time.
+  for trace in 1 2 3; do
+    status=0
+    "$tool" record -q --flight 9 -o "$work/soon.trace" "$work/ends" snapshots "$work/soon.1.trace" >"$work/traced" || status=$?
+    [ $status = 9 ] || fail "flight: snapshots: $status"
+    for trace in "$work"/soon.[0-9]*.trace; do
+      [ "$("$tool" dump "$trace" | grep -c 'GoBlock.*sleep')" -ge "$(basename "$trace" | tr -dc 0-9)" ] || fail "flight: $trace lacks what came before the signal"
+    done
+    rm -f "$work"/soon.*
+  done
   # It keeps what is younger, however the program ends, and can be asked for it.
   "$tool" record -q --flight 1 -o "$work/naps.trace" sh -c 'sleep 1.5; for i in 1 2 3; do sleep 0.2; done; touch '"$work"'/naps; sleep 0.2; kill -9 $$' 2>/dev/null &
   traced=$!

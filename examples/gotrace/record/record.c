@@ -436,7 +436,10 @@ static void follow_outside(void) {
     return;
   }
   busy = recorder_read(outside.recorder, outside.output);
-  if (recorder_wants_snapshot(outside.recorder)) write_snapshot();
+  if (recorder_wants_snapshot(outside.recorder)) {
+    recorder_cut(outside.recorder, outside.output); /* the process may have asked since */
+    write_snapshot();
+  }
   control_answer(outside.recorder, outside.output);
   recorder_wait(outside.recorder, busy ? 5 : 20);
 }
