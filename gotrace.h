@@ -10493,6 +10493,7 @@ struct gotrace__source {
   uint64_t record_tick;          /* its time, */
   gotrace__string text;          /* its text, if its kind has one, */
   gotrace__said said;            /* and more of it */
+  uint32_t last_stack;           /* that the records before it have said, as a reference; 0: none */
   /* From the list of the living, until the thread has introduced itself: */
   uint64_t listed_go, listed_proc; /* places + 1 */
   bool listed_in_syscall;
@@ -13335,7 +13336,9 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__take_said(gotrace__source *r, const 
 }
 GOTRACE__FN inline void gotrace__forget_said(gotrace__source *r) {
   static const gotrace__said nothing = {0, 0, {NULL, 0}, 0, false, false, false, NULL};
-  if (GOTRACE__UNLIKELY(r->said.any)) r->said = nothing;
+  if (GOTRACE__LIKELY(!r->said.any)) return;
+  if (r->said.has_stack) r->last_stack = gotrace__record_stack(r->said.stack);
+  r->said = nothing;
 }
 
 /* Finds the chunk with the thread's next record; false: there is none in this round. */
@@ -13481,7 +13484,7 @@ GOTRACE__FN void gotrace__write_first(gotrace__transcriber *t) {
 
 /* Writes the next CPU sample (write), and waits for the one after it. */
 GOTRACE__FN void gotrace__next_sample(gotrace__transcriber *t, bool write) {
-  if (!t->options.sample || t->options.version < GOTRACE_GO_1_19) return;
+  if (!t->options.sample) return;
   t->sampler.record_tick = t->options.sample(t->options.context, t, write);
   if (t->sampler.record_tick != UINT64_MAX && t->sampler.record_tick <= t->limit) gotrace__enqueue(t, &t->sampler);
 }
@@ -13991,7 +13994,7 @@ GOTRACE__FN void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__s
   r->chunk = r->known = NULL;
   r->at = r->end = NULL;
   gotrace__forget_said(r);
-  r->known_size = r->generation = 0;
+  r->known_size = r->generation = r->last_stack = 0;
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
   r->introduced = r->lost_proc = r->gone = false;

@@ -51,7 +51,7 @@ def main():
             way = list(WAYS)[run % len(WAYS)]
             with open(log, "wb") as file:
                 file.write(bytes(16 * THREADS))
-            ended = subprocess.run([tool, "record", "--no-symbolize", "-o", trace, program, log, way, str(random.randrange(60000))],
+            ended = subprocess.run([tool, "record", "--no-symbolize", "--no-sample", "--no-switches", "-o", trace, program, log, way, str(random.randrange(60000))],
                                    stderr=subprocess.PIPE, check=False)
             where = "run %d of seed %d, %s" % (run, seed, way)
             assert ended.returncode == WAYS[way], (where, ended)

@@ -1,6 +1,9 @@
-/* samples.c - a program whose CPU time is known by function, for the CPU samples of `gotrace record --sample`
+/* samples.c - a program whose CPU time is known by function, for the CPU samples of `gotrace record`
  *
  *     samples               two threads call three functions, and print how much CPU time each of them took
+ *     samples --short       the same in less time
+ *     samples --exec        the same by a child that executes this program; its process id is printed
+ *     samples --fork        the same by a child that does not
  *     samples --allowed     exit status 0: this user may use perf events
  *     samples --forbid COMMAND...     executes a command that may not */
 
@@ -15,10 +18,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 static _Thread_local volatile unsigned sum;
+static double enough = 1.2; /* seconds of CPU time of a thread */
 
 #define FUNCTION(name)                                        \
   __attribute__((noinline)) void name(unsigned units) {       \
@@ -45,7 +50,7 @@ __attribute__((noinline)) static void measure(void (*function)(unsigned), unsign
  * that the two do not beat. */
 void *work(void *unused) {
   double time[3] = {0, 0, 0};
-  while (cpu_time() < 1.2) {
+  while (cpu_time() < enough) {
     measure(half, 5, &time[0]);
     measure(third, 3, &time[1]);
     measure(fifth, 2, &time[2]);
@@ -76,6 +81,21 @@ static void forbid(void) {
   prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
+/* Returns in a child that does not execute the program. */
+static void be_child(const char *how, char *program) {
+  pid_t child = fork();
+  int status = 1;
+  if (child == 0 && strcmp(how, "--exec") == 0) {
+    execl(program, program, (char *)NULL);
+    _exit(127);
+  }
+  if (child == 0) return;
+  waitpid(child, &status, 0);
+  printf("process %d\n", (int)child);
+  fflush(stdout);
+  _exit(status != 0);
+}
+
 int main(int count, char **words) {
   pthread_t thread;
   if (count > 1 && strcmp(words[1], "--allowed") == 0) return open_event() < 0;
@@ -84,6 +104,8 @@ int main(int count, char **words) {
     execvp(words[2], words + 2);
     return 127;
   }
+  if (count > 1 && strcmp(words[1], "--short") == 0) enough = 0.3;
+  else if (count > 1) be_child(words[1], words[0]);
   pthread_create(&thread, NULL, work, NULL);
   work(NULL);
   pthread_join(thread, NULL);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the CPU samples of samples.c with the CPU time that the program measured.
+"""Compares the CPU samples of samples.c with the CPU time that the program measured, and with what info says of them.
 
     samples.py TOOL TRACE OUTPUT HERTZ
 """
@@ -11,7 +11,7 @@ import sys
 tool, trace, output, hertz = sys.argv[1:]
 FUNCTIONS = ("half", "third", "fifth")
 dump = subprocess.run([tool, "dump", "--json", trace], stdout=subprocess.PIPE, check=True, text=True).stdout
-samples, goroutines, by_function = 0, collections.defaultdict(set), collections.Counter()
+samples, working, goroutines, by_function = 0, 0, collections.defaultdict(set), collections.Counter()
 names = {}
 for line in dump.splitlines():
     event = json.loads(line)
@@ -23,6 +23,7 @@ for line in dump.splitlines():
     stack = [frame["function"] for frame in event["args"]["stack"]]
     if "work" not in stack:
         continue  # it starts or ends
+    working += 1
     goroutines[event["args"]["m"]].add(event["args"]["g"])
     assert event["args"]["g"] and event["args"]["p"] >= 0, line
     if stack[0] in FUNCTIONS:
@@ -42,5 +43,11 @@ for name in FUNCTIONS:
     found, true = by_function[name] / seen, measured[name] / whole
     print(f"{name} {found:.1%}, measured {true:.1%}")
     assert abs(found - true) <= 0.02, name
+info = json.loads(subprocess.run([tool, "info", "--json", trace], stdout=subprocess.PIPE, check=True, text=True).stdout)
+sampled = {row["name"]: (row["self"], row["total"]) for row in info["sampled"]}
+for name in FUNCTIONS:
+    assert sampled[name] == (by_function[name], by_function[name]), (name, sampled, by_function)
+assert sampled["work"][1] == working and sampled["measure"][1] >= seen, (sampled, working, seen)
+assert f"{100 * by_function['half'] / samples:.0f} % of the CPU samples are in half" in info["trace"]["stands_out"], info["trace"]
 print(f"{seen} samples in {whole:.2f} s")
 assert 0.8 <= seen / (whole * float(hertz)) <= 1.1, seen / whole

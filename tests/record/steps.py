@@ -58,7 +58,7 @@ def run(tool, program, directory, sleeps, part, steps, number):
     log, trace = os.path.join(directory, "log"), os.path.join(directory, "trace")
     with open(log, "wb") as file:
         file.write(bytes(32))
-    ended = subprocess.run([tool, "record", "--no-symbolize", "-o", trace, program, log, str(sleeps), str(part), str(steps), str(number)],
+    ended = subprocess.run([tool, "record", "--no-symbolize", "--no-sample", "--no-switches", "-o", trace, program, log, str(sleeps), str(part), str(steps), str(number)],
                            stderr=subprocess.PIPE, check=False)
     if ended.returncode == 77:
         print("steps: a process may not trace another")

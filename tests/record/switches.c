@@ -1,4 +1,4 @@
-/* switches.c - a program that knows where its threads' time went, for `gotrace record --switches`
+/* switches.c - a program that knows where its threads' time went, for `gotrace record`
  *
  *     switches      prints for each thread: its function, and nanoseconds on a processor, without one although it could
  *                   run (both as the kernel counts them), asleep in what the library sees, and asleep in what it does

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Compares the states of switches.c's threads with what the program and the kernel have measured.
+"""Compares the states of switches.c's threads with what the program and the kernel have measured. What sleeps unseen
+must tell where its thread was last.
 
     switches.py TOOL TRACE OUTPUT
 """
+import collections
 import json
 import subprocess
 import sys
@@ -44,4 +46,20 @@ for name, *numbers in lines:
     else:
         compare(f"{name} asleep, unseen", off, unseen)
     compare(f"{name} asleep, seen", blocked.get((name, "sleep"), 0), slept)
+
+names, slept, placed = {}, collections.Counter(), collections.Counter()
+for line in subprocess.run([tool, "dump", "--json", trace], stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines():
+    event = json.loads(line)
+    args = event["args"]
+    if event["event"] == "GoCreate":
+        names[args["new_g"]] = args["new_stack"][0]["function"]
+    if event["event"] != "GoBlock" or args["reason_string"] not in ("off cpu", ""):
+        continue
+    name = names[event["g"]]
+    slept[name] += 1
+    placed[name] += any(frame["function"] == name for frame in args["stack"] or [])
+print("sleeps with a place:", {name: f"{placed[name]} of {slept[name]}" for name in ("sleeps", "mixes")})
+# The first sleeps of `sleeps` come before any sample of it, and its first wait.
+failed |= placed["mixes"] < 0.95 * slept["mixes"] or slept["mixes"] < 90
+failed |= placed["sleeps"] < 0.3 * slept["sleeps"] or slept["sleeps"] < 15
 sys.exit(failed)

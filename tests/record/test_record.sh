@@ -138,15 +138,41 @@ test_holders() {
   done
 }
 
+# takes TRACE: what the kernel has told: "samples", "switches".
+takes() {
+  "$tool" dump --kind CPUSample "$1" >"$work/dumped"
+  "$tool" info "$1" >"$work/said"
+  echo $([ ! -s "$work/dumped" ] || echo samples) $(grep -q 'not seen waiting' "$work/said" || echo switches)
+}
+
+# Samples and switches are the default, also of children, and of what a program executes in its place.
 test_samples() {
-  local program="$work/samples" format
+  local program="$work/samples" format options wanted
   compile "${CC-cc}" tests/record/samples.c "$program"
-  # Where they are forbidden, the recording goes on without.
-  "$program" --forbid "$tool" record -o "$work/samples.trace" --sample 997 "$program" >"$work/out" 2>"$work/err" ||
-    { cat "$work/err"; fail "samples: forbidden: exit status $?"; }
-  grep -q '^gotrace: no CPU samples: ' "$work/err" || { cat "$work/err"; fail "samples: forbidden: not said"; }
-  judge "$work/samples.trace" "$work/err"
+  # Where they are forbidden, the recording goes on without, and does not claim that threads ran.
+  for options in '' '--sample 997' --no-sample --no-switches; do
+    "$program" --forbid "$tool" record -o "$work/samples.trace" $options "$program" --short >"$work/out" 2>"$work/err" ||
+      { cat "$work/err"; fail "samples: forbidden: exit status $?"; }
+    case $options in
+    --no-sample) wanted='context switches' ;;
+    --no-switches) wanted='CPU samples' ;;
+    *) wanted='CPU samples and context switches' ;;
+    esac
+    [ "$(grep -c "^gotrace: no $wanted: Operation not permitted; see " "$work/err")" = 1 ] ||
+      { cat "$work/err"; fail "samples: forbidden, $options: not said"; }
+    judge "$work/samples.trace" "$work/err"
+    [ "$(takes "$work/samples.trace")" = '' ] || fail "samples: forbidden, $options: states claimed"
+  done
+  "$program" --forbid "$tool" record -q -o "$work/samples.trace" "$program" --short >"$work/out" 2>"$work/err"
+  [ ! -s "$work/err" ] || { cat "$work/err"; fail "samples: forbidden: -q is not quiet"; }
   "$program" --allowed || { echo "test_record: this user may not use perf events"; exit 77; }
+  for options in '' --no-sample --no-switches '--no-sample --no-switches' --format=1.11; do
+    "$tool" record -o "$work/samples.trace" $options "$program" --short >"$work/out" 2>"$work/err" || fail "samples, $options: exit status $?"
+    wanted='samples switches'
+    [[ $options != *1.11* && $options != *--no-sample* ]] || wanted=${wanted#samples }
+    [[ $options != *--no-switches* ]] || wanted=${wanted%switches}
+    [ "$(takes "$work/samples.trace")" = "${wanted% }" ] || { cat "$work/err"; fail "samples, $options: not $wanted"; }
+  done
   for format in 1.23 1.21; do
     "$tool" record -o "$work/samples.trace" --format $format --sample 997 "$program" >"$work/out" 2>"$work/err" ||
       { cat "$work/err"; fail "samples: exit status $?"; }
@@ -154,9 +180,18 @@ test_samples() {
     grep -v 'problems$\| no room for a CPU sample ' "$work/err" >"$work/other" || true
     judge "$work/samples.trace" "$work/other"
     tests/record/samples.py "$tool" "$work/samples.trace" "$work/out" 997 || fail "samples: format $format"
-    "$tool" profile --cpu --folded "$work/samples.trace" | grep -q ';work;measure;half [0-9]*$' || fail "samples: no profile"
+    "$tool" profile --cpu --folded "$work/samples.trace" | grep ';work;measure;half [0-9]*$' >"$work/folded" || fail "samples: no profile"
     [ $format != 1.23 ] || open_it "$work/samples.trace" 1.27
     [ $format != 1.21 ] || open_it "$work/samples.trace" 1.21 -p
+  done
+  for options in --exec --fork; do
+    rm -f "$work"/child.*
+    "$tool" record -q --children --sample 997 -o "$work/child.%p" "$program" $options >"$work/out" 2>"$work/err" ||
+      { cat "$work/err"; fail "samples: children: exit status $?"; }
+    wanted=$(sed -n 's/^process //p' "$work/out")
+    sed -i '/^process /d' "$work/out"
+    tests/record/samples.py "$tool" "$work/child.$wanted" "$work/out" 997 || fail "samples: children, $options"
+    [ "$(takes "$work/child.$wanted")" = 'samples switches' ] || fail "samples: children, $options: no switches"
   done
 }
 
@@ -164,17 +199,13 @@ test_switches() {
   local program="$work/switches" samples="$work/samples" format part said
   compile "${CC-cc}" tests/record/switches.c "$program"
   compile "${CC-cc}" tests/record/samples.c "$samples"
-  # Where they are forbidden, the recording goes on without, and does not claim that threads ran.
-  "$samples" --forbid "$tool" record -o "$work/switches.trace" --switches "$program" >"$work/out" 2>"$work/err" ||
-    { cat "$work/err"; fail "switches: forbidden: exit status $?"; }
-  grep -q '^gotrace: no context switches: ' "$work/err" || { cat "$work/err"; fail "switches: forbidden: not said"; }
-  judge "$work/switches.trace" "$work/err"
-  "$tool" info "$work/switches.trace" | grep -q 'not seen waiting' || fail "switches: forbidden: states claimed"
   "$samples" --allowed || { echo "test_record: this user may not use perf events"; exit 77; }
   for format in 1.23 1.21; do
-    "$tool" record -o "$work/switches.trace" --format $format --switches "$program" >"$work/out" 2>"$work/err" ||
+    "$tool" record -o "$work/switches.trace" --format $format --sample 997 "$program" >"$work/out" 2>"$work/err" ||
       { cat "$work/err"; fail "switches: exit status $?"; }
-    judge "$work/switches.trace" "$work/err"
+    # As for samples.
+    grep -v 'problems$\| no room for a CPU sample ' "$work/err" >"$work/other" || true
+    judge "$work/switches.trace" "$work/other"
     said=0
     tests/record/switches.py "$tool" "$work/switches.trace" "$work/out" || said=$?
     [ $said != 77 ] || exit 77
@@ -216,7 +247,7 @@ test_usage() {
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/usage.c "$work/usage"
     for format in 1.21 1.23; do
-      "$tool" record --format $format -o "$work/usage.trace" "$work/usage" 2>"$work/err" || fail "usage: $?"
+      "$tool" record --no-switches --format $format -o "$work/usage.trace" "$work/usage" 2>"$work/err" || fail "usage: $?"
       judge "$work/usage.trace" "$work/err"
       for jobs in 1 2; do
         "$tool" info --json --jobs $jobs "$work/usage.trace" | python3 -c '
@@ -237,7 +268,7 @@ if "for a proc" in info["trace"]["stands_out"] or "CPU time" not in info["trace"
 # CPU time comes first.
 test_summary() {
   compile "${CC-cc}" tests/record/usage.c "$work/usage"
-  "$tool" record -o "$work/usage.trace" "$work/usage" >"$work/traced" 2>"$work/err" || fail "summary: $?"
+  "$tool" record --no-sample --no-switches -o "$work/usage.trace" "$work/usage" >"$work/traced" 2>"$work/err" || fail "summary: $?"
   ! grep -q ' ran \| running' "$work/err" || { cat "$work/err"; fail "summary: says that a thread ran"; }
   grep -q '^      count    CPU time  not seen waiting ' "$work/err" && head -n 1 "$work/err" | grep -q 'has most CPU time' ||
     { cat "$work/err"; fail "summary: CPU time does not come first"; }

@@ -205,10 +205,12 @@ const option options[] = {
      "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
      "one time axis",
      NULL, set_flag, SETTING(children), 0},
-    {"--sample HZ", "also take CPU samples, as many a second of each thread's CPU time, such as 997", NULL, set_number,
-     SETTING(sample), 1},
-    {"--switches", "also show when a thread has no processor: preempted, or asleep unseen", NULL, set_flag,
-     SETTING(switches), 0},
+    {"--sample HZ",
+     "take so many CPU samples a second of each thread's CPU time, default 997, in most virtual machines 97", NULL,
+     set_number, SETTING(sample), 1},
+    {"--no-sample", "take no CPU samples", NULL, set_flag, SETTING(no_sample), 0},
+    {"--no-switches", "do not show when a thread has no processor: preempted, or asleep unseen", NULL, set_flag,
+     SETTING(no_switches), 0},
     {"--limit BYTES", "end the trace after BYTES (also 10K, 10M, 10G)", NULL, set_bytes, SETTING(limit), 0},
     {"--cut MILLISECONDS", "write at least that often, default 1000: SIGKILL loses what came later", NULL, set_number,
      SETTING(cut), 1},
@@ -253,25 +255,30 @@ const command commands[] = {
          "complete when it ends, even if that is after the command. For crashes, Ctrl-C and other signals that end the "
          "program the library has handlers that the program does not see and may replace; they change neither a "
          "signal that is ignored nor the status with which the program ends.\n\n"
-         "With --sample the trace also says where CPU time goes: see gotrace profile --cpu. The kernel interrupts each "
+         "The kernel tells more (perf events), in the program no code runs for it. CPU samples say where CPU time "
+         "goes: "
+         "see gotrace profile --cpu and info. The kernel interrupts each "
          "thread that runs and copies its registers and the top 8 KiB of its stack, from which gotrace finds the "
          "callers by .eh_frame; callers beyond that are missing, and those of code that no module contains. Code of "
-         "the kernel and that of the dynamic linker before the program starts are not sampled. If the kernel allows no "
-         "perf events (perf_event_paranoid above 2, as in many containers), that is said, and there are no samples. "
-         "On x86-64 and arm64.\n\n"
-         "With --switches the kernel also tells when a thread loses its processor and gets one. Outside of the waits "
-         "that the library sees, a thread is then runnable while others have the processors (preempted), and blocked "
-         "(off cpu) while it sleeps in what the library does not see: page faults, futexes and system calls of the "
-         "program's own, OpenMP. The time from a wake-up to the processor counts as blocked. So what runs in the trace "
-         "did run. As for --sample, the kernel must allow perf events, and children have none.\n\n"
-         "Without --switches, a thread that runs in the trace may sleep in a system call that the library does not "
+         "the kernel and that of the dynamic linker before the program starts are not sampled. There are 997 samples a "
+         "second of each thread's CPU time, or 97 where it takes long to set a timer, as in most virtual machines: "
+         "at each context switch the kernel sets one. --sample HZ sets the number, --no-sample takes none.\n\n"
+         "The kernel also tells when a thread loses its processor and gets one (--no-switches: not). Outside of the "
+         "waits that the library sees, a thread is then runnable while others have the processors (preempted), and "
+         "blocked (off cpu) while it sleeps in what the library does not see: page faults, futexes and system calls of "
+         "the program's own, OpenMP. The stack of such a sleep is that of the thread's last sample or call. The time "
+         "from a wake-up to the processor counts as blocked. So what runs in the trace did run.\n\n"
+         "If the kernel allows no perf events (perf_event_paranoid above 2, as in many containers, and on other "
+         "processors than x86-64 and arm64), the summary says so. Without context switches, a thread that runs in the "
+         "trace may sleep in a system call that the library does not "
          "see: all commands say "
          "that it was not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is "
          "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
          "gets none, or that of the program, goes by the function that it began with.\n\n"
          "The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
-     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--sample HZ,--switches,"
-                "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
+     .options =
+         "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--sample HZ,--no-sample,--no-switches,"
+         "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
      .files = MANY,
      .program = true,
      .run_all = command_record},
@@ -303,7 +310,8 @@ const command commands[] = {
          "procs. Then it prints what stands out; when the trace began, if it has the wall clock (from Go 1.25 on); "
          "what goroutines "
          "did, by the function they began with: running, runnable (waiting "
-         "for a proc), in system calls, blocked for each reason; tasks and regions by name; the collector's pauses "
+         "for a proc), in system calls, blocked for each reason; the functions in which CPU samples are, alone and "
+         "with what they called, if there are 30; tasks and regions by name; the collector's pauses "
          "and the least share of procs that it left to the program; procs, threads, kinds of events. Besides totals "
          "there are average, percentiles and the longest time, and when that began. Percentiles of more than 24 "
          "values may be 0.4 % off; all else is exact, and equal to what Go finds, but for what the manual lists. Of "

@@ -35,7 +35,7 @@ void ahead_free(ahead *a);
 
 /* Finds out whether `gotrace record` wrote the trace, which is then a trace of threads. If so, reads it for the names
  * that the program gave them: the labels of their goroutines; and finds out whether the kernel told when they had no
- * processor (--switches). An error is left for the next reading to report. Does
+ * processor. An error is left for the next reading to report. Does
  * nothing if the input cannot be read again. */
 void ahead_names(ahead *a, input *in);
 

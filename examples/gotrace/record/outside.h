@@ -52,14 +52,14 @@ static gotrace__source *source_of_thread(gotrace__transcriber *t, uint32_t threa
   return source;
 }
 
-#include "switches.h"
-
-/* Likewise a CPU sample. */
+/* A CPU sample that is not in the trace yet, or the last one of a thread. */
 typedef struct sample {
   uint64_t tick;
   uint32_t thread, count;
   uint64_t pcs[GOTRACE__SAMPLE_FRAMES];
 } sample;
+
+#include "switches.h"
 
 /* What the flight recorder keeps. */
 typedef struct generation {
@@ -113,6 +113,7 @@ struct recorder {
   size_t image_count, image_capacity, image_room;
   sample *samples; /* by time; those before sample_at are in the trace */
   size_t sample_at, sample_count, sample_capacity;
+  map last_samples;            /* struct sample, by the thread's source */
   gotrace__clocks before, now; /* the last two times that all was read */
 };
 
@@ -519,7 +520,7 @@ static void read_samples(recorder *r) {
 }
 
 /* The sample is of what its thread runs in the model, in which all earlier records have been applied. */
-static void write_sample(gotrace__transcriber *t, const sample *s) {
+static void write_sample(recorder *r, gotrace__transcriber *t, const sample *s) {
   const gotrace__source *source = source_of_thread(t, s->thread);
   gotrace__model_go *g;
   uint64_t tick = s->tick;
@@ -527,6 +528,7 @@ static void write_sample(gotrace__transcriber *t, const sample *s) {
   g = source && source->off ? source->off : source ? source->go : NULL;
   gotrace__write_sample(t, tick, s->thread, source && source->proc ? (int64_t)source->proc->id : -1, g, g ? g->id : 0,
                         s->pcs, s->count);
+  if (source) *(sample *)map_keep(&r->last_samples, (uintptr_t)source, sizeof *s, NULL) = *s;
 }
 
 static uint64_t next_sample(const recorder *r) {
@@ -536,8 +538,8 @@ static uint64_t next_sample(const recorder *r) {
 /* Also a context switch. */
 static uint64_t next_event(void *recorder_of, gotrace__transcriber *t, bool write) {
   recorder *r = (recorder *)recorder_of;
-  if (write && next_switch(&r->switches) <= next_sample(r)) take_switch(&r->switches, t);
-  else if (write) write_sample(t, &r->samples[r->sample_at++]);
+  if (write && next_switch(&r->switches) <= next_sample(r)) take_switch(&r->switches, t, &r->last_samples);
+  else if (write) write_sample(r, t, &r->samples[r->sample_at++]);
   return next_switch(&r->switches) < next_sample(r) ? next_switch(&r->switches) : next_sample(r);
 }
 
@@ -558,6 +560,7 @@ static void free_samples(recorder *r) {
   for (i = 0; i < r->image_count; i++) code_image_free(r->images[i].image);
   free(r->images);
   free(r->samples);
+  map_free(&r->last_samples);
   free(r->switches.all);
   walker_free(r->walker);
   if (r->events) perf_end(r->events);

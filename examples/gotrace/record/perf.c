@@ -22,9 +22,11 @@
 #include <unistd.h>
 
 #define STACK_BYTES 8192 /* of a sample: of a deeper stack, the callers of the outermost frames are missing */
-#define MOST_PAGES 128   /* of a ring, which fills in 60 ms at 1 kHz; with one more, what a user may have by default */
-#define LEAST_PAGES 8
-#define SWITCH_PAGES 64 /* likewise, of 10,900 records of a switch */
+#define LEAST_PAGES 8    /* of a ring, which may have twice as many, and so on: */
+#define MOST_PAGES 128   /* of samples; with one more, what a user may have by default */
+#define SWITCH_PAGES 64  /* filled by 10,900 records */
+#define MANY_PAGES 16    /* the same of one of many processes */
+#define MANY_ROOM 60     /* milliseconds until its samples fill a ring, unless that would be too large */
 
 /* The registers that a walk needs, by the kernel's numbers, in their order. */
 #if defined(__x86_64__)
@@ -48,6 +50,7 @@ typedef struct ring {
 
 struct perf_events {
   pid_t process;
+  bool executes;
   uint64_t lost;
   size_t processors;
   size_t ring_count;       /* of each event, one a processor */
@@ -72,39 +75,28 @@ typedef struct record_end {
   uint64_t nanoseconds;
 } record_end;
 
-static struct perf_event_attr describe(void) {
+static struct perf_event_attr describe(uint64_t what) {
   struct perf_event_attr a;
   memset(&a, 0, sizeof a);
   a.size = sizeof a;
   a.type = PERF_TYPE_SOFTWARE;
+  a.config = what;
+  a.exclude_kernel = a.exclude_hv = 1;
+  a.disabled = 1;
+  return a;
+}
+
+static struct perf_event_attr describe_told(const perf_events *events, uint64_t what) {
+  struct perf_event_attr a = describe(what);
   a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   a.sample_id_all = 1;
-  a.exclude_kernel = a.exclude_hv = 1;
   a.use_clockid = 1;
   a.clockid = CLOCK_MONOTONIC;
-  a.disabled = a.enable_on_exec = 1;
+  a.disabled = a.enable_on_exec = events->executes;
   a.inherit = 1;
 #ifdef PERF_ATTR_SIZE_VER7
   a.inherit_thread = 1; /* Linux 5.13: not by other processes */
 #endif
-  return a;
-}
-
-static struct perf_event_attr describe_samples(uint32_t hertz) {
-  struct perf_event_attr a = describe();
-  a.config = PERF_COUNT_SW_CPU_CLOCK;
-  a.freq = 1;
-  a.sample_freq = hertz;
-  a.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  a.sample_regs_user = SAMPLED_REGISTERS;
-  a.sample_stack_user = STACK_BYTES;
-  return a;
-}
-
-static struct perf_event_attr describe_switches(void) {
-  struct perf_event_attr a = describe();
-  a.config = PERF_COUNT_SW_DUMMY;
-  a.context_switch = 1;
   return a;
 }
 
@@ -135,30 +127,53 @@ static bool open_ring(ring *r, struct perf_event_attr *attributes, pid_t process
   return false;
 }
 
-/* Opens the rings of an event, one for each processor. False: see errno. */
+static void close_ring(const ring *r) {
+  if (r->control) munmap(r->control, r->size + (size_t)sysconf(_SC_PAGESIZE));
+  if (r->event >= 0) close(r->event);
+}
+
+/* Opens the rings of an event, one for each processor, or none. False: see errno. */
 static bool open_rings(perf_events *events, struct perf_event_attr attributes, size_t pages) {
-  size_t i;
+  size_t before = events->ring_count, i;
+  int error;
   for (i = 0; i < events->processors; i++) {
     ring *r = &events->rings[events->ring_count++];
-    r->event = -1;
-    if (!open_ring(r, &attributes, events->process, (int)i, pages)) return false;
+    *r = (ring){.event = -1};
+    if (open_ring(r, &attributes, events->process, (int)i, pages)) continue;
+    error = errno;
+    while (events->ring_count > before) close_ring(&events->rings[--events->ring_count]);
+    errno = error;
+    return false;
   }
   return true;
 }
 
-perf_events *perf_begin(pid_t process, uint32_t hertz, bool switches) {
+perf_events *perf_begin(pid_t process, bool executes) {
   size_t count = (size_t)sysconf(_SC_NPROCESSORS_CONF);
   perf_events *events = zeroed(sizeof *events + 2 * count * sizeof *events->rings);
-  int error;
   events->process = process;
+  events->executes = executes;
   events->processors = count;
-  if ((!switches || open_rings(events, describe_switches(), SWITCH_PAGES)) &&
-      (!hertz || open_rings(events, describe_samples(hertz), MOST_PAGES)))
-    return events;
-  error = errno;
-  perf_end(events);
-  errno = error;
-  return NULL;
+  return events;
+}
+
+bool perf_take_switches(perf_events *events) {
+  struct perf_event_attr a = describe_told(events, PERF_COUNT_SW_DUMMY);
+  a.context_switch = 1;
+  return open_rings(events, a, events->executes ? SWITCH_PAGES : MANY_PAGES);
+}
+
+bool perf_take_samples(perf_events *events, uint32_t hertz) {
+  struct perf_event_attr a = describe_told(events, PERF_COUNT_SW_CPU_CLOCK);
+  size_t pages = events->executes ? MOST_PAGES : LEAST_PAGES;
+  size_t room = sizeof(sample_record) * hertz / 1000 * MANY_ROOM;
+  a.freq = 1;
+  a.sample_freq = hertz;
+  a.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  a.sample_regs_user = SAMPLED_REGISTERS;
+  a.sample_stack_user = STACK_BYTES;
+  while (pages < MOST_PAGES && pages * (size_t)sysconf(_SC_PAGESIZE) < room) pages *= 2;
+  return open_rings(events, a, pages);
 }
 
 static void take_sample(const perf_events *events, const void *record, size_t size, perf_take *take, void *context) {
@@ -238,25 +253,72 @@ uint64_t perf_take_lost(perf_events *events) {
 
 void perf_end(perf_events *events) {
   size_t i;
-  for (i = 0; i < events->ring_count; i++) {
-    ring *r = &events->rings[i];
-    if (r->control) munmap(r->control, r->size + (size_t)sysconf(_SC_PAGESIZE));
-    if (r->event >= 0) close(r->event);
-  }
+  for (i = 0; i < events->ring_count; i++) close_ring(&events->rings[i]);
   free(events);
+}
+
+/* ------------------------------------------------------------------------------------------- the usual frequency ----
+ *
+ * While a thread has a processor, the kernel has a timer for its next sample. It sets the processor's timer whenever a
+ * thread gets a processor, and again when it loses it. In most virtual machines that takes several microseconds, since
+ * the machine's host has to do it. At a tenth of the frequency another timer is nearly always due before, so nothing
+ * has to be set. */
+
+#define OFTEN 997 /* no multiple of what programs do at round frequencies */
+#define SELDOM 97
+#define CHEAP 3000 /* nanoseconds that two settings of the timer may take */
+#define TRIES 15
+
+static int compare_times(const void *a, const void *b) {
+  uint64_t at = *(const uint64_t *)a, other = *(const uint64_t *)b;
+  return at < other ? -1 : at > other;
+}
+
+static uint64_t read_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Nanoseconds that it takes this thread to begin to count an event, and to end that: the median. */
+static uint64_t time_event(struct perf_event_attr a) {
+  uint64_t times[TRIES];
+  unsigned i;
+  int event = open_event(&a, 0, -1);
+  if (event < 0) return 0;
+  for (i = 0; i < TRIES; i++) {
+    uint64_t before = read_clock();
+    ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
+    ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
+    times[i] = read_clock() - before;
+  }
+  close(event);
+  qsort(times, TRIES, sizeof *times, compare_times);
+  return times[TRIES / 2];
+}
+
+uint32_t perf_usual_rate(void) {
+  struct perf_event_attr clock = describe(PERF_COUNT_SW_CPU_CLOCK);
+  clock.sample_period = 100000; /* sooner than other timers, so that it is set */
+  return time_event(clock) > time_event(describe(PERF_COUNT_SW_DUMMY)) + CHEAP ? SELDOM : OFTEN;
 }
 
 #else
 
-perf_events *perf_begin(pid_t process, uint32_t hertz, bool switches) {
-  (void)process, (void)hertz, (void)switches;
-  errno = ENOSYS;
-  return NULL;
+struct perf_events {
+  int unused;
+};
+perf_events *perf_begin(pid_t process, bool executes) {
+  (void)process, (void)executes;
+  return zeroed(sizeof(perf_events));
 }
+bool perf_take_switches(perf_events *events) { return (void)events, errno = ENOSYS, false; }
+bool perf_take_samples(perf_events *events, uint32_t hertz) { return (void)events, (void)hertz, errno = ENOSYS, false; }
 void perf_read(perf_events *events, perf_take *take, void *context) { (void)events, (void)take, (void)context; }
 uint64_t perf_take_lost(perf_events *events) {
   (void)events;
   return 0;
 }
-void perf_end(perf_events *events) { (void)events; }
+void perf_end(perf_events *events) { free(events); }
+uint32_t perf_usual_rate(void) { return 1; }
 #endif

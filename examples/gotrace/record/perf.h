@@ -27,9 +27,16 @@ typedef struct perf_record {
   size_t stack_size;
 } perf_record;
 
-/* Begins when a process executes a program, for all of its threads: samples them so many times in a second of each
- * one's CPU time, unless `hertz` is 0, and takes their context switches, if `switches`. NULL: see errno. */
-perf_events *perf_begin(pid_t process, uint32_t hertz, bool switches);
+/* Of a process that has one thread, and of all that it will have. `executes`: from when it executes a program on;
+ * otherwise from now on, with less memory, since there may be many such processes. */
+perf_events *perf_begin(pid_t process, bool executes);
+
+/* Take context switches, and so many CPU samples in a second of each thread's CPU time. False: see errno. */
+bool perf_take_switches(perf_events *events);
+bool perf_take_samples(perf_events *events, uint32_t hertz);
+
+/* How many samples cost little on this machine. */
+uint32_t perf_usual_rate(void);
 
 typedef void perf_take(void *context, const perf_record *record);
 

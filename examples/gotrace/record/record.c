@@ -246,11 +246,17 @@ static struct {
   recorder *recorder; /* NULL: there is none, or it has ended */
   int output;         /* -1: not known yet */
   uint32_t index;     /* of the trace in the list; that of the first program is the first */
-  uint32_t hertz;     /* of CPU samples */
+  uint32_t hertz;     /* of CPU samples; 0: none */
   bool switches;      /* take context switches */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
+
+/* What the kernel does not tell of the first program, and why (errno). */
+static struct {
+  bool switches, samples;
+  int error;
+} untold;
 
 /* Less than usual where files and memory are limited. */
 static size_t size_of_box(size_t size) {
@@ -279,8 +285,8 @@ static bool begin_outside(struct kept_file *box, size_t usual) {
 }
 
 static void make_box(const settings *set) {
-  outside.hertz = set->sample;
-  outside.switches = set->switches;
+  outside.hertz = set->no_sample ? 0 : set->sample ? set->sample : perf_usual_rate();
+  outside.switches = !set->no_switches;
   if (begin_outside(&shared.box, BOX_BYTES)) return;
   if (errno == EFBIG)
     fail("%zu MiB of memory to share with the program are more than the limits of file sizes (ulimit -f) and, "
@@ -289,18 +295,19 @@ static void make_box(const settings *set) {
   fail("no memory to share with the program: %s", strerror(errno));
 }
 
-/* Has the kernel tell what the child's threads do. The child waits until then. */
-static void begin_events(void) {
-  const char *none = !outside.hertz     ? "context switches"
-                     : outside.switches ? "CPU samples, context switches"
-                                        : "CPU samples";
+/* Has the kernel tell what the threads of a process do, which waits until then. What it does not tell is left out. */
+static void begin_events(pid_t process, bool executes) {
   perf_events *events;
+  bool switched, sampled;
   if (!outside.hertz && !outside.switches) return;
-  events = perf_begin(child, outside.hertz, outside.switches);
-  if (events) recorder_take_events(outside.recorder, events, outside.switches);
-  else
-    report("no %s: %s; see /proc/sys/kernel/perf_event_%s", none, strerror(errno),
-           errno == EINVAL ? "max_sample_rate" : "paranoid");
+  events = perf_begin(process, executes);
+  errno = 0;
+  switched = outside.switches && perf_take_switches(events);
+  sampled = outside.hertz && perf_take_samples(events, outside.hertz);
+  untold.switches = outside.switches && !switched;
+  untold.samples = outside.hertz && !sampled;
+  untold.error = errno;
+  recorder_take_events(outside.recorder, events, switched);
 }
 
 /* Opens the trace in the folder; -1: it is not there. */
@@ -485,6 +492,7 @@ static void write_trace(uint32_t index) {
     return;
   }
   control_begin(outside.process);
+  begin_events(outside.process, false);
   answer(entry, 0);
   while (outside.recorder && !is_over(process)) follow_outside();
   if (outside.recorder) finish_outside(-1);
@@ -646,7 +654,7 @@ static int run(const char *path, char **words, const char *library) {
   }
   prepare_signals();
   control_begin(child);
-  begin_events();
+  begin_events(child, true);
   close(ready[0]);
   close(ready[1]);
   sigprocmask(SIG_SETMASK, &old, NULL);
@@ -953,6 +961,15 @@ static void summarize(trace *t, bool details) {
   }
 }
 
+static void report_untold(void) {
+  if (untold.switches || untold.samples)
+    report("no %s: %s; see /proc/sys/kernel/perf_event_%s",
+           !untold.switches  ? "CPU samples"
+           : !untold.samples ? "context switches"
+                             : "CPU samples and context switches",
+           strerror(untold.error), untold.error == EINVAL ? "max_sample_rate" : "paranoid");
+}
+
 /* Reads the traces of the list one after the other, since each may keep a file open. */
 static void report_traces(const char *program_path, const settings *set) {
   static trace t;
@@ -970,6 +987,7 @@ static void report_traces(const char *program_path, const settings *set) {
     if (!set->quiet) summarize(&t, shown == 1);
     if (t.file >= 0) close(t.file);
   }
+  if (!set->quiet || set->sample) report_untold();
   if (!all && !set->quiet) report("%s loaded no library: it is not traced", program_path);
   if (all > count && !set->quiet) report("%u more processes", all - count);
 }

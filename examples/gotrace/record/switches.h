@@ -62,8 +62,19 @@ static void put_off(thread_switches *w, uint64_t turn) {
   w->at--;
 }
 
+/* Where a thread was last, as a reference: its last sample or call. `samples`: the last ones, by source. */
+static uint32_t last_stack(gotrace__transcriber *t, const gotrace__source *source, const map *samples) {
+  const sample *s = (const sample *)map_get(samples, (uintptr_t)source);
+  gotrace__stack_frame frames[GOTRACE__SAMPLE_FRAMES];
+  uint32_t i;
+  if (!s || s->thread != source->id || s->tick < source->tick) return source->last_stack;
+  memset(frames, 0, sizeof frames);
+  for (i = 0; i < s->count; i++) frames[i].pc = s->pcs[i];
+  return gotrace__own_stack(t, frames, s->count);
+}
+
 /* Writes the next one. All earlier records have been applied in the model. */
-static void take_switch(thread_switches *w, gotrace__transcriber *t) {
+static void take_switch(thread_switches *w, gotrace__transcriber *t, const map *samples) {
   const thread_switch *s = &w->all[w->at++];
   gotrace__source *source = source_of_thread(t, s->thread);
   uint64_t time = gotrace__unit_of(t, s->tick);
@@ -84,7 +95,8 @@ static void take_switch(thread_switches *w, gotrace__transcriber *t) {
   }
   if (!source->go || !source->proc || source->go->status != GOTRACE__RUNNING) return;
   gotrace__turn_to(t, source, time);
-  gotrace__take_off(t, source, s->kind == PERF_SLEEPS ? OFF_REASON : NULL, 0);
+  if (s->kind == PERF_SLEEPS) gotrace__take_off(t, source, OFF_REASON, last_stack(t, source, samples));
+  else gotrace__take_off(t, source, NULL, 0);
 }
 
 #endif

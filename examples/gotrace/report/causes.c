@@ -298,7 +298,8 @@ static void take_made(causes *c, const op *o, bool is_new) {
 static void take_crash(causes *c, const goroutine *g, const op *o) {
   c->crash.g = g;
   c->crash.signal = o->value;
-  c->crash.stack = c->waits.interrupted = o->stack;
+  c->crash.stack = o->stack;
+  note_interrupted(&c->waits, o->stack);
 }
 
 static void take_op(consumer *to, const op *o) {
@@ -315,6 +316,8 @@ static void take_op(consumer *to, const op *o) {
   case GOTRACE_V2_CPU_SAMPLE:
     of = o->a[2] && to->w->chosen ? world_go(to->w, o->a[2]) : NULL;
     if (of) ++*SIDE(uint64_t, &c->samples, of->number);
+    if (to->w->chosen) hot_take(&c->hot, o->stack);
+    note_interrupted(&c->waits, o->stack);
     break;
   case GOTRACE_V2_STW_BEGIN:
     if (g && !g->stw) *SIDE(uint32_t, &c->stop_stacks, g->number) = o->stack;
@@ -378,6 +381,7 @@ static void end_causes(consumer *to, int64_t time) {
   c->end = time;
   take_idle(c, time);
   for (g = to->w->live; g; g = g->next) add_stuck(c, g, time), add_samples(c, g);
+  hot_end(&c->hot);
 }
 
 /* ------------------------------------------------------------------------------------------------------ result ---- */
@@ -488,6 +492,7 @@ void causes_free(causes *c) {
   map_free(&c->tasks);
   map_free(&c->stopped);
   map_free(&c->sampled);
+  hot_free(&c->hot);
   filter_close(&c->selection);
   source_free(&c->s);
 }

@@ -14,6 +14,7 @@
 #define CAUSES_H
 
 #include "holders.h"
+#include "hot.h"
 #include "summary.h"
 
 #define MOST_CAUSE_EVENTS 30000000
@@ -90,6 +91,7 @@ typedef struct causes {
   map stopped;        /* int64_t by 1 + name: running time of goroutines while the world was stopped */
   map sampled;        /* uint64_t by 1 + name: CPU samples of goroutines */
   side_array samples; /* the same by goroutine, until it ends and its name is known */
+  hot hot;            /* the same by function */
   /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack). */
   side_array lives, open, stop_stacks;
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */

@@ -234,6 +234,23 @@ static void print_spreads(const printer *p) {
   free(sorted);
 }
 
+/* Where CPU time went. */
+static void print_hot(const printer *p) {
+  hot_function **all = sorted_hot(&p->why->hot);
+  double whole = (double)p->why->hot.samples / 100;
+  size_t i;
+  if (p->why->hot.samples >= ENOUGH_SAMPLES && causes_complete(p->why)) {
+    fputs("\n      alone with called  CPU samples by function\n", p->to);
+    for (i = 0; all[i]; i++) {
+      if (i >= p->shown) continue;
+      fprintf(p->to, " %8.1f %% %10.1f %%  ", (double)all[i]->self / whole, (double)all[i]->total / whole);
+      put_name(p, pool_text_of(all[i]->name), "(unknown)", 26);
+    }
+    left_out(p, i, p->shown);
+  }
+  free(all);
+}
+
 static void print_reasons(const printer *p) {
   uint32_t i;
   size_t count = 0;
@@ -463,7 +480,7 @@ static void print_head(const printer *p) {
   uint64_t began = wall_at(&sum->s.w.wall, sum->s.first);
   char text[512];
   print_findings(p);
-  stands_out(p->sum, text, sizeof text);
+  stands_out(p->sum, p->why, text, sizeof text);
   if (*text) print_visible(p->to, text, strlen(text)), putc('\n', p->to);
   if (p->brief) return;
   if (*text) putc('\n', p->to);
@@ -479,6 +496,7 @@ static void print_text(const printer *p) {
   print_head(p);
   print_losses(p);
   print_groups(p, &p->sum->functions, "goroutines by function", unknown_function);
+  if (!p->brief) print_hot(p);
   print_reasons(p);
   if (p->to != stdout || p->brief) return;
   print_causes(p);

@@ -2,7 +2,8 @@
  *
  * First comes what makes everything else unreliable or unimportant: events were lost, the world was stopped for long,
  * or goroutines waited for procs longer than they ran. Otherwise it is what the program's busiest function waited for
- * most. The longest wait for a proc is always added.
+ * most. The longest wait for a proc is always added, and the function with most CPU samples, if it has a good part of
+ * them.
  *
  * A trace of `gotrace record` does not show what a thread did between being woken and returning from its wait, nor what
  * it waited for in calls that are not wrapped. So nothing is said there about waits for procs, and the busiest function
@@ -106,11 +107,20 @@ static int main_fact(const summary *sum, char *text, size_t size) {
                   100 * (double)g->t.running / whole);
 }
 
-void stands_out(const summary *sum, char *text, size_t size) {
+/* Where CPU time went; `used` of the text is written. */
+static size_t hot_fact(const causes *why, char *text, size_t used, size_t size) {
+  const hot_function *f = causes_complete(why) ? hottest(&why->hot) : NULL;
+  pool_text name = pool_text_of(f ? f->name : 0);
+  if (!f || used >= size) return used;
+  return used + (size_t)snprintf(text + used, size - used, "%s%.0f %% of the CPU samples are in %.*s", used ? "; " : "",
+                                 100 * (double)f->self / (double)why->hot.samples, name_size(name), name.data);
+}
+
+void stands_out(const summary *sum, const causes *why, char *text, size_t size) {
   const latency *l = &sum->worst.all[0];
   pool_text name = group_name(l->function), unknown = {"an unknown function", 19};
   char waited[32], when[32];
-  size_t used = (size_t)main_fact(sum, text, size);
+  size_t used = hot_fact(why, text, (size_t)main_fact(sum, text, size), size);
   if (!sum->c.recorded && sum->worst.count && l->waited >= LONG && used < size) {
     if (!name.size) name = unknown;
     time_text(l->waited, waited);

@@ -249,7 +249,7 @@ static void group_tables(writing *w, const summary *sum, const causes *why, cons
   free(sorted);
 }
 
-static void trace_table(writing *w, summary *sum, bool complete) {
+static void trace_table(writing *w, summary *sum, const causes *why, bool complete) {
   char text[512];
   const world *w_of = &sum->s.w;
   uint64_t began = wall_at(&w_of->wall, sum->s.first);
@@ -265,7 +265,7 @@ static void trace_table(writing *w, summary *sum, bool complete) {
   unsigned_field(w, "generations", sum->generations);
   unsigned_field(w, "gomaxprocs", w_of->gomaxprocs);
   unsigned_field(w, "disordered", sum->s.disordered);
-  stands_out(sum, text, sizeof text);
+  stands_out(sum, why, text, sizeof text);
   text_field(w, "stands_out", plain(text));
   end_row(w);
 }
@@ -438,6 +438,20 @@ static void cause_tables(writing *w, const summary *sum, const causes *c) {
   free(stopped);
 }
 
+static void hot_table(writing *w, const causes *c) {
+  hot_function **all = sorted_hot(&c->hot), **at;
+  begin_table(w, "sampled", false);
+  for (at = all; *at; at++) {
+    begin_row(w, pool_text_of((*at)->name), plain(""));
+    text_field(w, "name", w->name);
+    unsigned_field(w, "self", (*at)->self);
+    unsigned_field(w, "total", (*at)->total);
+    end_row(w);
+  }
+  end_table(w, false);
+  free(all);
+}
+
 static void other_tables(writing *w, const summary *sum) {
   uint64_t i;
   begin_table(w, "latencies", false);
@@ -565,12 +579,13 @@ void print_tables(output *out, summary *sum, const causes *why, unsigned how, co
     put_string(out, "{\"file\":");
     put_cell(&w, plain(file));
   }
-  trace_table(&w, sum, complete);
+  trace_table(&w, sum, why, complete);
   finding_table(&w, &why->found);
   group_tables(&w, sum, why, &sum->functions, "functions", "function_reasons");
   output_check(out);
   reason_table(&w, sum);
   cause_tables(&w, sum, why);
+  hot_table(&w, why);
   group_tables(&w, sum, why, &sum->tasks, "tasks", "task_reasons");
   group_tables(&w, sum, why, &sum->regions, "regions", "region_reasons");
   counter_table(&w, sum);

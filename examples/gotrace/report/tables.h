@@ -15,6 +15,7 @@
  *                 cpu (only there: CPU time); stopped: how much of running was while the world was stopped; of single
  *                 stretches running_*, runnable_*, syscall_*
  *     function_reasons  by function and reason, its waits: blocked_*
+ *     sampled     CPU samples by function: self, and total, with those in what it called
  *     reasons     waits by reason: blocked_*
  *     waits       by class and place, the innermost function that is the program's own: class, place, blocked_*
  *     holders     waits for locks, channels and the like, by who had them or did what was waited for: class, place (of
@@ -72,6 +73,6 @@ void print_tables(output *out, summary *sum, const causes *why, unsigned how, co
 void print_csv_head(output *out);
 
 /* One line about what stands out, with names as they are in the trace: standout.c. */
-void stands_out(const summary *sum, char *text, size_t size);
+void stands_out(const summary *sum, const causes *why, char *text, size_t size);
 
 #endif

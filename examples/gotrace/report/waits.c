@@ -200,6 +200,7 @@ typedef struct known_stack {
   uint32_t whole;         /* its function without the names of closures, as text */
   uint32_t only;          /* the place of what exists only once in a process, as text; 0: not of such a thing */
   bool helper;            /* its name says that it takes or releases locks for others */
+  bool interrupted;       /* see note_interrupted() */
   uint32_t reason;        /* 1 + the reason that `is` was found for; 0: none yet */
   wait_class is;
 } known_stack;
@@ -229,8 +230,7 @@ static known_stack *known(waits *w, uint32_t stack) {
   if (k->frame) return k;
   s = pool_stack_of(stack);
   for (i = 0; i < s.count; i++) {
-    if (i == 0 && s.count > 1 && w->recorded && stack != w->interrupted && !is_go(pool_text_of(s.frames[0].function)))
-      continue;
+    if (i == 0 && s.count > 1 && w->recorded && !k->interrupted && !is_go(pool_text_of(s.frames[0].function))) continue;
     if (is_own(s.frames[i])) break;
   }
   k->frame = i + 1;
@@ -246,6 +246,8 @@ static known_stack *known(waits *w, uint32_t stack) {
   }
   return k;
 }
+
+void note_interrupted(waits *w, uint32_t stack) { SIDE(known_stack, &w->stacks, stack)->interrupted = true; }
 
 wait_class wait_class_of(waits *w, uint32_t stack, uint32_t reason) {
   known_stack *k = known(w, stack);

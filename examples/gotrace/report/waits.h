@@ -70,8 +70,10 @@ static inline bool wait_is(unsigned of, unsigned what) { return (wait_classes[of
 typedef struct waits {
   side_array stacks; /* struct known_stack, by stack */
   bool recorded;
-  uint32_t interrupted; /* a stack whose innermost frame is what a signal has interrupted */
 } waits;
+
+/* The innermost frame of a stack is what a signal or a CPU sample has interrupted, instead of a call. */
+void note_interrupted(waits *w, uint32_t stack);
 
 wait_class wait_class_of(waits *w, uint32_t stack, uint32_t reason);
 
