@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define STACK_BYTES 8192 /* of a sample: of a deeper stack, the callers of the outermost frames are missing */
-#define LEAST_PAGES 8    /* of a ring, which may have twice as many, and so on: */
+#define LEAST_PAGES 8    /* of a ring; the number is a power of 2 */
 #define MOST_PAGES 128   /* of samples; with one more, what a user may have by default */
 #define SWITCH_PAGES 64  /* filled by 10,900 records */
 #define MANY_PAGES 16    /* the same of one of many processes */

@@ -492,7 +492,7 @@ static void write_trace(uint32_t index) {
     return;
   }
   control_begin(outside.process);
-  begin_events(outside.process, false);
+  if (entry->pid == entry->process) begin_events(outside.process, false); /* else the kernel's thread ids are not its */
   answer(entry, 0);
   while (outside.recorder && !is_over(process)) follow_outside();
   if (outside.recorder) finish_outside(-1);
