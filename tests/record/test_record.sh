@@ -173,6 +173,8 @@ test_samples() {
     [[ $options != *--no-switches* ]] || wanted=${wanted%switches}
     [ "$(takes "$work/samples.trace")" = "${wanted% }" ] || { cat "$work/err"; fail "samples, $options: not $wanted"; }
   done
+  "$tool" record -q -o "$work/samples.trace" env "$program" --short >"$work/out" || fail "samples: env: exit status $?"
+  [ "$(takes "$work/samples.trace")" = 'samples switches' ] || fail "samples: env"
   for format in 1.23 1.21; do
     "$tool" record -o "$work/samples.trace" --format $format --sample 997 "$program" >"$work/out" 2>"$work/err" ||
       { cat "$work/err"; fail "samples: exit status $?"; }
