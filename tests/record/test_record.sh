@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), steps (killed after any instruction), boxes (of children), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), boxes (of children), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends killed steps crashes control boxes signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control boxes namespaces signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -346,6 +346,35 @@ test_limits() {
 has_thread() { # has_thread TRACE FUNCTION [PARTIAL]
   { "$tool" dump --json "$1" 2>"$work/dumped" || [ "${3-}" ]; } | grep "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" >/dev/null ||
     fail "$1 has no thread $2"
+}
+
+# Of a program that ends before its trace begins, the summary says how it ended, and no file is left.
+test_early() {
+  local way status said options result
+  compile "${CC-cc}" tests/record/early.c "$work/early"
+  while IFS=, read -r way status said; do
+    for options in '' --children; do
+      result=0
+      { (ulimit -c 0; "$tool" record $options -o "$work/early.trace" "$work/early" $way 2>"$work/err"); } 2>/dev/null || result=$?
+      [ $result != 77 ] || { echo 'test_record: no sandbox here'; exit 77; }
+      [ $result = $status ] || { cat "$work/err"; fail "early $way $options: status $result, not $status"; }
+      grep -q "$said" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ] || { cat "$work/err"; fail "early $way $options: does not say '$said'"; }
+      [ -z "$(find "$work" -name 'early*.trace*')" ] || { ls "$work"; fail "early $way $options: a file is left"; }
+    done
+  done <<'END'
+kill,137,^gotrace: .*/early was killed by signal 9 (Killed) before the recorder's library began in it: it has no trace$
+exit,3,^gotrace: .*/early ended with status 3, and the recorder's library did not begin in it: it has no trace$
+starts,159,^gotrace: process [0-9]* was killed by a signal while its trace began: it has no trace$
+END
+  # The same where another program executes it.
+  result=0
+  { "$tool" record -o "$work/early.trace" sh -c "exec $work/early kill" 2>"$work/err"; } 2>/dev/null || result=$?
+  [ $result = 137 ] && grep -q 'was killed by a signal, with which the trace ends' "$work/err" && ! grep -q 'not traced' "$work/err" ||
+    { cat "$work/err"; fail "early kill, executed: status $result"; }
+  result=0
+  { (ulimit -c 0; "$tool" record --children -o "$work/early.%p.trace" sh -c "$work/early starts; exit 5" 2>"$work/err"); } 2>/dev/null || result=$?
+  [ $result = 5 ] && grep -q 'process [0-9]* ended while its trace began: it has no trace' "$work/err" && [ "$(ls "$work"/early.*.trace | wc -l)" = 1 ] ||
+    { ls "$work"; cat "$work/err"; fail "early starts, a child: status $result"; }
 }
 
 # KILLED_RUNS: how many
@@ -845,6 +874,35 @@ test_boxes() {
     grep -q 'threads waited [0-9]* times for room' "$work/err" && ! grep -q problems "$work/err" || { cat "$work/err"; fail "$compiler, boxes: in a hurry"; }
     [ "$("$tool" dump "$work/b.trace" | grep -c GoSyscallBegin)" -ge 1000000 ] || fail "$compiler, boxes: calls in a hurry"
   done
+}
+
+# A child in a namespace cannot open the recorder's files. That is said, also if nobody can see the child from outside.
+test_namespaces() {
+  local status=0 way
+  compile "${CC-cc}" tests/record/boxes.c "$work/boxes"
+  for way in fork vfork spawn; do
+    "$tool" record --children -o "$work/n.trace" "$work/boxes" enters $way >"$work/traced" 2>"$work/err" || status=$?
+    [ $status != 77 ] || { echo 'test_record: no namespaces here'; exit 77; }
+    [ $status = 0 ] || { cat "$work/err"; fail "namespaces: $way: status $status"; }
+    "$work/boxes" enters $way | cmp - "$work/traced" || fail "namespaces: $way: another output"
+    [ "$(grep -c ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err")" = 1 ] ||
+      { cat "$work/err"; fail "namespaces: $way: a child is not named"; }
+    rm "$work"/n.trace
+  done
+  need unshare
+  unshare -Urfp --mount-proc true 2>/dev/null || { echo 'test_record: no namespaces here'; exit 77; }
+  "$tool" record --children -o "$work/n.%p.trace" -- unshare -Urfp --mount-proc sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
+  [ $status = 6 ] && [ "$(cat "$work/traced")" = 1 ] || { cat "$work/err"; fail "namespaces: status $status"; }
+  grep -q ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err" ||
+    { cat "$work/err"; fail "namespaces: the child is not named"; }
+  judge "$(ls "$work"/n.*.trace)" <(grep -v 'children of process' "$work/err")
+  # What nobody else can see is known by the id that it has outside.
+  if [ "$(id -u)" = 0 ] && unshare -fp --mount-proc true 2>/dev/null; then
+    rm "$work"/n.*.trace
+    "$tool" record --children -o "$work/n.%p.trace" -- unshare -fp --mount-proc sh -c 'exit 6' 2>"$work/err" || status=$?
+    [ $status = 6 ] && grep -q '^gotrace: process [0-9][0-9]* is not traced any more: ' "$work/err" && ! grep -q 'process 1 ' "$work/err" ||
+      { cat "$work/err"; fail "namespaces: a process of another id: status $status"; }
+  fi
 }
 
 # The debug information of a file is read once for all traces, and not at all if there is none. A damaged trace among them
