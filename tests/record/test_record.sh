@@ -309,7 +309,7 @@ test_alike() {
     for file in $(ldd "$work/alike" 2>&1 | grep -o '/[^ :]*') /lib/ld-musl-*; do
       [ ! -f "$file" ] || cp -L --parents "$file" "$work/root"
     done
-    for way in cancel times clone capabilities signal namespaces "root $work/root"; do
+    for way in cancel times clone bare capabilities signal namespaces "root $work/root"; do
       plain=0
       "$work/alike" $way >"$work/plain" 2>&1 || plain=$?
       for options in '' --children '--flight 1000'; do

@@ -479,11 +479,12 @@ static uint32_t dying; /* atomic */
 
 static void give_way_to_death(void) {
   const struct timespec tenth = {0, 100000000};
-  int kept = errno;
   unsigned i;
   uint32_t never = 0;
-  if (__atomic_load_n(&dying, __ATOMIC_ACQUIRE) && is_traced_process())
-    for (i = 0; i < 10; i++) futex(&never, 0 /* FUTEX_WAIT */, 0, &tenth);
+  int kept;
+  if (!__atomic_load_n(&dying, __ATOMIC_ACQUIRE) || !is_traced_process()) return;
+  kept = errno;
+  for (i = 0; i < 10; i++) futex(&never, 0 /* FUTEX_WAIT */, 0, &tenth);
   errno = kept;
 }
 
@@ -797,11 +798,14 @@ void start_trace(void) {
 }
 
 /* Whoever reads the box sees when the process ends, or has executed another program. Until then its threads go on, also
- * if it does not come to that. Returns whether the process is traced. */
+ * if it does not come to that. Returns whether the process is traced. If not, this touches nothing of the thread: a
+ * process may share the memory and have no place for threads' variables (CLONE_VM, CLONE_SETTLS; chromium's zygote). */
 static bool announce_end(uint32_t why) {
-  unsigned inside = self.inside;
-  int kept = errno;
+  unsigned inside;
+  int kept;
   if (!is_traced()) return false;
+  inside = self.inside;
+  kept = errno;
   self.inside = 1;
   if (!inside) report_all_usage();
   tell_modules();
