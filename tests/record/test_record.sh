@@ -326,7 +326,7 @@ test_alike() {
 
 # A limit of file sizes is one of shared memory, too. A program that cannot be traced after exec is named.
 test_limits() {
-  local status=0
+  local status=0 trace
   compile "${CC-cc}" tests/record/ends.c "$work/ends"
   (ulimit -f 2048; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 >"$work/traced" | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
   [ $status = 2 ] || { cat "$work/err"; fail "limits: exit status $status"; }
@@ -334,6 +334,10 @@ test_limits() {
   status=0
   (ulimit -f 1; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
   [ $status = 1 ] && grep -q 'ulimit -f' "$work/err" || { cat "$work/err"; fail "limits: status $status"; }
+  # The memory of a child may be limited, and that of the recorder not.
+  "$tool" record --children -o "$work/few.trace" bash -c "ulimit -v 20000; '$work/ends' exit; exit 2" >"$work/traced" 2>"$work/err" || [ $? = 2 ] || fail "limits: of a child"
+  ! grep -q 'not traced' "$work/err" || { cat "$work/err"; fail "limits: a child whose memory is limited"; }
+  for trace in "$work"/few.*.trace; do "$tool" dump "$trace"; done | grep last_thing >/dev/null || fail "limits: a child without its trace"
   echo 'int main(void) { return 0; }' >"$work/program.c"
   "${CC-cc}" -static "$work/program.c" -o "$work/static"
   "$tool" record -o "$work/limits.trace" sh -c "exec $work/static" 2>"$work/err" || fail "limits: exec of a static program"

@@ -251,11 +251,12 @@ static struct {
   uint64_t box; /* its inode */
 } outside = {.output = -1};
 
-/* Less than usual where files and memory are limited. */
+/* Less than usual where files are limited, or the memory of the process (0, this one: it will inherit the limit). */
 static size_t size_of_box(size_t size) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size) size = (size_t)limit.rlim_cur;
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 8 < size) size = (size_t)limit.rlim_cur / 8;
+  if (prlimit(outside.process, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur / 8 < size)
+    size = (size_t)limit.rlim_cur / 8;
   return size & ~(size_t)0xffff;
 }
 
