@@ -1065,6 +1065,17 @@ test_flight() {
     done
     rm -f "$work"/soon.*
   done
+  # Not every file system has renameat2. A file that is there is kept.
+  compile "${CC-cc}" tests/record/samples.c "$work/samples"
+  for traced in '' --renames; do
+    : >"$work/soon.1.trace"
+    status=0
+    ${traced:+"$work/samples" $traced} "$tool" record -q --flight 9 -o "$work/soon.trace" "$work/ends" snapshots "$work/soon-2.1.trace" >"$work/traced" || status=$?
+    [ $status = 9 ] && [ ! -s "$work/soon.1.trace" ] && "$tool" check "$work/soon-2.1.trace" >/dev/null ||
+      { ls "$work"; fail "flight: a snapshot beside another file $traced: status $status"; }
+    [ -z "$(find "$work" -name 'soon.trace.*')" ] || fail "flight: an unfinished file is left $traced"
+    rm -f "$work"/soon*
+  done
   # It keeps what is younger, however the program ends, and can be asked for it.
   "$tool" record -q --flight 1 -o "$work/naps.trace" sh -c 'sleep 1.5; for i in 1 2 3; do sleep 0.2; done; touch '"$work"'/naps; sleep 0.2; kill -9 $$' 2>/dev/null &
   traced=$!

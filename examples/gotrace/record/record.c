@@ -417,6 +417,12 @@ static void name_unfinished(unfinished_name name, const char *trace, pid_t write
   snprintf(name, sizeof(unfinished_name), "%s.%d", trace, (int)writer);
 }
 
+/* Replaces no file. Not every file system can rename so. */
+static bool rename_to_new(const char *from, const char *to) {
+  if (syscall(SYS_renameat2, out.folder, from, out.folder, to, 1 /* RENAME_NOREPLACE */) == 0) return true;
+  return errno != EEXIST && linkat(out.folder, from, out.folder, to, 0) == 0 && unlinkat(out.folder, from, 0) == 0;
+}
+
 /* Writes a snapshot under another name first, so that it appears complete. */
 static void write_snapshot(void) {
   static unsigned number;
@@ -425,7 +431,8 @@ static void write_snapshot(void) {
   struct trace_entry entry;
   char *dot;
   unsigned turn = 1;
-  int file, renamed = -1;
+  bool renamed = false;
+  int file;
   if (!read_entry(&entry) || strchr(entry.name, '/') || number == MOST_SNAPSHOTS) return;
   if (*entry.name) snprintf(stem, sizeof stem, "%s", entry.name);
   else snprintf(stem, sizeof stem, "%.200s.%d.trace", shared.program, (int)entry.pid);
@@ -439,10 +446,10 @@ static void write_snapshot(void) {
       char again[16] = "";
       if (turn > 1) snprintf(again, sizeof again, "-%u", turn);
       snprintf(name, sizeof name, "%.*s%s.%u%s", (int)(dot - stem), stem, again, number, dot);
-      renamed = (int)syscall(SYS_renameat2, out.folder, unfinished, out.folder, name, 1 /* RENAME_NOREPLACE */);
-    } while (renamed != 0 && errno == EEXIST && ++turn < 1000);
+      renamed = rename_to_new(unfinished, name);
+    } while (!renamed && errno == EEXIST && ++turn < 1000);
   close(file);
-  if (renamed != 0) unlinkat(out.folder, unfinished, 0);
+  if (!renamed) unlinkat(out.folder, unfinished, 0);
 }
 
 /* Reads what the process captures, and waits a moment, or until something happens. */
