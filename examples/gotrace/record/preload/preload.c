@@ -68,6 +68,8 @@ void resolve(void) {
   else memcpy(&real.name, &instead, sizeof real.name);
   FUNCTIONS(FIELD)
 #undef FIELD
+  found = find("_IO_getc", NULL); /* glibc's other name for both */
+  state.plain_getc = memcmp(&real.getc, &found, sizeof found) == 0 && memcmp(&real.fgetc, &found, sizeof found) == 0;
   self.resolves = false;
   errno = kept;
 }

@@ -90,6 +90,7 @@ extern struct state {
   uint32_t stacks; /* RECORD_STACKS_... */
   bool only_waits; /* --min-syscall */
   bool children;
+  bool plain_getc;                        /* getc and fgetc are the C library's */
   int pid;                                /* of the traced process */
   const struct record_settings *settings; /* NULL: the process does not belong to a recording */
 } state;
