@@ -115,7 +115,9 @@ struct trace_list {
   } entry[];
 };
 
-/* Why a trace ends, if not by an error. The process says 0 again if exec fails. */
+/* Why a trace ends, if not by an error. The process says 0 again if exec fails. With --children it also says the errno
+ * of its children that cannot open the command's files: they have no box in which they could. */
+enum { SAID_WHY = 0xff, SAID_UNREACHED_SHIFT = 8 };
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
   TRACE_SANDBOXED,    /* the process enters a sandbox */
@@ -129,6 +131,7 @@ struct trace_ends {
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
+    uint32_t unreached;           /* errno of its children that cannot be traced; 0: */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
     uint64_t events, waits;       /* of threads, for room */
     uint64_t problems[64];        /* by gotrace_problem */

@@ -659,7 +659,8 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
 
 bool recorder_is_used(const recorder *r) { return gotrace__load_acquire(&r->box->base) != 0; }
 
-uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said); }
+uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_WHY; }
+uint32_t recorder_unreached(const recorder *r) { return gotrace__load_acquire(&r->box->said) >> SAID_UNREACHED_SHIFT; }
 
 static bool write_data(int to, const bytes *data, size_t size) {
   size_t at = 0;

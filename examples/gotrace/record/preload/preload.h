@@ -90,6 +90,7 @@ extern struct state {
   uint32_t stacks; /* RECORD_STACKS_... */
   bool only_waits; /* --min-syscall */
   bool children;
+  bool plain_getc;                        /* getc and fgetc are the C library's */
   int pid;                                /* of the traced process */
   const struct record_settings *settings; /* NULL: the process does not belong to a recording */
 } state;
@@ -204,6 +205,8 @@ void go_on_after_exec(void);   /* which has failed */
 bool finish_before_sandbox(void);
 void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_trace`: by finish_before_sandbox() */
 void forget_trace(void);                              /* in a child of fork */
+int look_for_files(void);                             /* 0, or why children of the process would not be traced */
+void say_unreached(int error);                        /* there is such a child */
 bool is_traced_process(void);                         /* false in a child that shares or has copied its memory */
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
