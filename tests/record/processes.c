@@ -176,6 +176,8 @@ static int wait_for_children(void) {
   ENSURE(system("sleep 0.1; exit 0") == 0);
   file = popen("sleep 0.1; echo one; exec >&-; sleep 0.2", "r");
   ENSURE(file && fgets(text, sizeof text, file) && pclose(file) == 0);
+  file = popen("sleep 0.1; echo two; exec >&-; sleep 0.2", "r"); /* by the descriptor of the first one */
+  ENSURE(file && fgets(text, sizeof text, file) && pclose(file) == 0);
   if (fork() == 0) nap(100000000), exit(0);
   ENSURE(waitid(P_ALL, 0, &info, WEXITED) == 0);
   return 0;

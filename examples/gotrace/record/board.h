@@ -20,9 +20,9 @@
  *
  *   1. The system opens a file of the command only for a process that could as well debug the command. What such a
  *      process can write, the list and the folder, gives it nothing that it does not have.
- *   2. A process that has given up privileges keeps only the mappings of its own box and of the wakes, and only if it
- * is traced itself. The box's writer does not trust it (outside.h): it decides nothing about other files. The wakes
- *      decide only which processes traces name as those that ended a wait.
+ *   2. A process that has given up privileges keeps only the mappings of its own box and of the wakes, and only if
+ *      it is traced itself. The box's writer does not trust it (outside.h): it decides nothing about other files. The
+ *      wakes decide only which processes traces name as those that ended a wait.
  *   3. fork passes no mapping to the child, and no descriptor of a trace.
  *   4. Another process may get the process id of a command that was killed. The settings must therefore be sealed and
  *      belong to the process's own user; the other files must be those that the settings name. */

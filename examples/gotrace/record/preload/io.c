@@ -730,6 +730,25 @@ EXPORT int close(int fd) {
   return REAL(close)(fd);
 }
 
+/* Descriptors that the C library has closed by itself are used again. */
+EXPORT int pipe(int ends[2]) {
+  int result = REAL(pipe)(ends);
+  if (result == 0) forget(ends[0]), forget(ends[1]);
+  return result;
+}
+
+EXPORT int pipe2(int ends[2], int flags) {
+  int result = REAL(pipe2)(ends, flags);
+  if (result == 0) forget(ends[0]), forget(ends[1]);
+  return result;
+}
+
+EXPORT int socket(int domain, int type, int protocol) {
+  int result = REAL(socket)(domain, type, protocol);
+  if (result >= 0) forget(result);
+  return result;
+}
+
 void forget_descriptors(void) {
   memset(kinds, 0, sizeof kinds);
   forget_wake_keys(-1);

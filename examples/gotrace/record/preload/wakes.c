@@ -38,7 +38,10 @@ enum { NO_KEY = 1, PIPES, UNIX_SOCKETS, CONNECTIONS, SIGNALS };
 
 #define DESCRIPTORS 65536 /* further ones have no keys */
 #define KEYS_BYTES (DESCRIPTORS * sizeof(struct keys))
-static struct keys { uint64_t in, out; /* atomic: what is read or written; 0: not known, NO_KEY: none */ } * keys;
+static struct keys {
+  uint64_t in, out; /* atomic: what is read or written; 0: not known, NO_KEY: none */
+  uint64_t inode;   /* atomic */
+} * keys;
 
 static uint64_t key_of(unsigned of, uint64_t a, uint64_t b) {
   uint64_t key = mix(mix(of, a), b) & ~(uint64_t)1;
@@ -82,7 +85,7 @@ static uint32_t find_peer(uint32_t inode) {
   };
   struct diag_answer answer;
   const size_t least = offsetof(struct diag_answer, attribute[1]);
-  int diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, SOCK_DIAG);
+  int diag = REAL(socket)(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, SOCK_DIAG);
   ssize_t size = -1;
   if (diag < 0) return 0;
   if (REAL(send)(diag, &question, sizeof question, 0) == (ssize_t)sizeof question)
@@ -107,13 +110,13 @@ static uint64_t hash_address(const struct sockaddr_storage *address) {
 }
 
 static struct keys keys_of_socket(int fd, uint32_t inode) {
-  struct keys found = {NO_KEY, NO_KEY};
+  struct keys found = {NO_KEY, NO_KEY, inode};
   struct sockaddr_storage here, there;
   socklen_t here_size = sizeof here, there_size = sizeof there;
   uint32_t peer;
   if (getsockname(fd, (struct sockaddr *)(void *)&here, &here_size) != 0) return found;
   if (here.ss_family == AF_UNIX && (peer = find_peer(inode)) != 0)
-    return (struct keys){key_of(UNIX_SOCKETS, inode, 0), key_of(UNIX_SOCKETS, peer, 0)};
+    return (struct keys){key_of(UNIX_SOCKETS, inode, 0), key_of(UNIX_SOCKETS, peer, 0), inode};
   if ((here.ss_family != AF_INET && here.ss_family != AF_INET6) ||
       getpeername(fd, (struct sockaddr *)(void *)&there, &there_size) != 0)
     return found;
@@ -123,12 +126,15 @@ static struct keys keys_of_socket(int fd, uint32_t inode) {
 }
 
 static struct keys find_keys(int fd) {
-  struct keys found = {NO_KEY, NO_KEY};
+  struct keys found = {NO_KEY, NO_KEY, 0};
   struct stat status;
   int kept = errno;
-  if (fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode))
-    found.in = found.out = key_of(PIPES, (uint64_t)status.st_dev, (uint64_t)status.st_ino);
-  else if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode)) found = keys_of_socket(fd, (uint32_t)status.st_ino);
+  if (fstat(fd, &status) == 0) {
+    if (S_ISSOCK(status.st_mode)) found = keys_of_socket(fd, (uint32_t)status.st_ino);
+    if (S_ISFIFO(status.st_mode))
+      found.in = found.out = key_of(PIPES, (uint64_t)status.st_dev, (uint64_t)status.st_ino);
+    found.inode = (uint64_t)status.st_ino;
+  }
   errno = kept;
   return found;
 }
@@ -141,13 +147,14 @@ static uint64_t key_through(int fd, bool writes) {
   key = __atomic_load_n(writes ? &keys[fd].out : &keys[fd].in, __ATOMIC_RELAXED);
   if (LIKELY(key != 0)) return key;
   found = find_keys(fd);
+  __atomic_store_n(&keys[fd].inode, found.inode, __ATOMIC_RELAXED);
   __atomic_store_n(&keys[fd].in, found.in, __ATOMIC_RELAXED);
   __atomic_store_n(&keys[fd].out, found.out, __ATOMIC_RELAXED);
   return writes ? found.out : found.in;
 }
 
 void forget_wake_keys(int fd) {
-  if (!shared_wakes) return; /* in a sandbox, no system call may be made */
+  if (!shared_wakes || !keys) return; /* in a sandbox, no system call may be made */
   if (fd < 0) {
     madvise(keys, KEYS_BYTES, MADV_DONTNEED); /* then they are 0 */
   } else if (fd < DESCRIPTORS) {
@@ -219,8 +226,20 @@ static void listen_for(uint64_t key) {
     if (__atomic_load_n(&n->time, __ATOMIC_RELAXED) < listens.since) __atomic_store_n(&n->waker, 0u, __ATOMIC_RELEASE);
 }
 
+/* The C library may have closed a descriptor by itself, so that it is another one now. */
+static void check_keys(int fd) {
+  struct stat status;
+  int kept = errno;
+  if (fd < 0 || fd >= DESCRIPTORS || !keys || !__atomic_load_n(&keys[fd].in, __ATOMIC_RELAXED)) return;
+  if (fstat(fd, &status) != 0 || (uint64_t)status.st_ino != __atomic_load_n(&keys[fd].inode, __ATOMIC_RELAXED))
+    forget_wake_keys(fd);
+  errno = kept;
+}
+
 void listen_to(int fd, bool writes) {
-  uint64_t key = key_through(fd, writes);
+  uint64_t key;
+  check_keys(fd);
+  key = key_through(fd, writes);
   if (key != NO_KEY) listen_for(writes ? key | 1 : key);
 }
 
@@ -291,9 +310,8 @@ static uint32_t count_processes(void) {
   return count < BOARD_TRACES ? count : BOARD_TRACES;
 }
 
-#define LAST_WORDS                                                                                   \
-  20000000 /* nanoseconds: how long the C library may take to write what is left when a process ends \
-            */
+/* How long the C library may take to write what is left when a process ends, in nanoseconds. */
+#define LAST_WORDS 20000000
 
 /* The process that alone has what was waited for as a standard descriptor; none: BOARD_TRACES. */
 static uint32_t find_only_one(uint64_t key) {
