@@ -112,14 +112,14 @@ static void add_process(causes *c, const goroutine *g, uint32_t process) {
   of->end = 0;
   to = sum_of(&c->holder_sums, (uint32_t)of->is + WAIT_CLASS_COUNT, of->place, key, sizeof *to, &made);
   if (made) to->is = of->is, to->place = of->place, to->holder = to->process = process;
-  if (to->process != process && !to->several) {
+  if (to->process && to->process != process && !to->several) {
     char text[NAME_ROOM];
     to->several = true;
     snprintf(text, sizeof text, "%.*s (several processes)", (int)prefix_size(name.data, name.size, NAME_ROOM / 2),
              name.data);
     to->holder = pool_put_string(text);
   }
-  if (time > to->parts.longest) to->process = process;
+  if (to->process && time > to->parts.longest) to->process = process; /* otherwise it is the sum of many others */
   histogram_add(&to->parts, time, of->begin, g->id);
 }
 

@@ -177,11 +177,12 @@ static void note_holder(path *p, const goroutine *g) {
   *told = (told_holder){0};
 }
 
-/* Another process ended the goroutine's last wait. Since then it was perhaps ready to run. */
+/* Another process ended the goroutine's last wait. Since then it was at most ready to run. */
 static void note_process(path *p, const goroutine *g, uint32_t process) {
   moment at = life_of(p, g)->last;
-  while (at && !(at & LIFE) && p->pasts[at - 1].status != GO_WAITING) at = p->pasts[at - 1].before;
-  if (at && !(at & LIFE)) map_put(&p->processes, at, (void *)(uintptr_t)process);
+  if (at && !(at & LIFE) && p->pasts[at - 1].status == GO_RUNNABLE) at = p->pasts[at - 1].before;
+  if (at && !(at & LIFE) && p->pasts[at - 1].status == GO_WAITING)
+    map_put(&p->processes, at, (void *)(uintptr_t)process);
 }
 
 static void path_stretch(consumer *c, const stretch *part) {
