@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), boxes (of children), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control boxes namespaces signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control boxes namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -850,6 +850,73 @@ test_children() {
   rm -f "$work"/*.trace
 }
 
+# Which other process ended a wait: after each of a program of known truth, and in a pipeline of a shell.
+test_processes() {
+  local compiler mode trace wanted
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/processes.c "$work/processes"
+    for mode in pipes poll epoll select signals; do
+      "$tool" record -q --children -o "$work/%p.trace" "$work/processes" $mode "${PROCESSES_HOPS-300}" >"$work/said" || fail "processes $mode: status $?"
+      tests/record/processes.py "$tool" "$work/said" "$work"/*.trace || fail "$compiler, processes $mode"
+      rm "$work"/*.trace
+    done
+    "$tool" record -q --children -o "$work/%p.trace" "$work/processes" children || fail "$compiler, processes children: status $?"
+    for trace in "$work"/*.trace; do
+      "$tool" dump "$trace" | sed -n 's/.*woken by process" value_string="\([a-z]*\) (pid [0-9]*)\(, goroutine 1\)*".*/\1\2/p' | tr '\n' ' '
+      echo
+    done >"$work/woken"
+    # The shell has the other C library than a program of musl, whose call of it is not followed.
+    wanted='sh sh, goroutine 1 sh sh, goroutine 1 sh processes '
+    [ "$compiler" != musl-gcc ] || wanted='processes '
+    grep -qx "$wanted" "$work/woken" || { cat "$work/woken"; fail "$compiler, processes children"; }
+    rm "$work"/*.trace
+  done
+  compile "${CC-cc}" tests/record/processes.c "$work/processes"
+  (cd "$work" && "$tool" record -q --children -o %p.trace sh -c \
+    '{ read line; echo $line; } <"$0" | ./processes pipeline 0 | ./processes pipeline 200' <(sleep 0.3; echo one) >said) || fail "a pipeline: status $?"
+  [ "$(cat "$work/said")" = one ] || fail "a pipeline: another output"
+  for trace in "$work"/*.trace; do
+    "$tool" info --json "$trace" >"$trace.info"
+    "$tool" path --json --go 1 "$trace" >"$trace.path"
+    "$tool" path --go 1 "$trace" >"$trace.text"
+  done
+  python3 - "$work"/*.trace <<'END' || fail "a pipeline"
+import json, re, sys
+held, woken, texts = {}, {}, {}
+for trace in sys.argv[1:]:
+    pid = int(re.search(r"(\d+)(?:-2)?\.trace", trace)[1])  # before exec and after
+    held.setdefault(pid, []).extend((h["class"], h["process"]) for h in json.load(open(trace + ".info"))["holders"])
+    woken.setdefault(pid, []).extend(s["woken_by_process"] for s in json.load(open(trace + ".path"))["path"] if s.get("woken_by_process"))
+    texts[pid] = texts.get(pid, "") + open(trace + ".text").read()
+middle = [pid for pid in held if any(text.startswith("sh (pid") for text in woken[pid]) and held[pid][0][0] == "pipe"]
+assert len(middle) == 1, woken
+last = [pid for pid in held if f"processes (pid {middle[0]})" in woken[pid] and held[pid][0][0] == "pipe"]
+assert len(last) == 1, woken  # by stdio, so its goroutine is not known
+assert ("pipe", f"processes (pid {middle[0]})") in held[last[0]], held
+assert f", pipe, at " in texts[last[0]] and f", woken by process processes (pid {middle[0]})\n" in texts[last[0]], texts[last[0]]
+shells = [pid for pid in held if f"processes (pid {last[0]})" in woken[pid]]  # it sleeps after its input's end
+assert len(shells) == 1 and "child process" in dict(held[shells[0]]), (woken, held)
+END
+  rm "$work"/*.trace*
+  # A process may write anything to the memory by which they tell that.
+  cat >"$work/forge.py" <<'END'
+import glob, os, random, time
+folder = os.path.dirname(os.environ["GOTRACE_RECORD"])
+shared = [name for name in glob.glob(folder + "/*") if os.path.exists(name) and 500000 < os.stat(name).st_size < 700000]
+assert len(shared) == 1, shared
+file, size, end = os.open(shared[0], os.O_RDWR), os.stat(shared[0]).st_size, time.time() + 1.5
+while time.time() < end:
+    os.pwrite(file, random.choice((b"\xff", random.randbytes(1))) * 4096 if random.random() < .1 else random.randbytes(8), random.randrange(size - 4096))
+END
+  (cd "$work" && timeout 100 "$tool" record -q --children -o %p.trace sh -c \
+    'python3 forge.py & for mode in pipes epoll signals; do ./processes $mode 200 >/dev/null || exit 7; done; wait $!' 2>err) ||
+    fail "forged wakes: status $?, $(cat "$work/err")"
+  for trace in "$work"/*.trace; do
+    "$tool" check "$trace" >/dev/null && "$tool" info --json "$trace" >/dev/null || fail "forged wakes: $trace"
+  done
+}
+
 # A child has a box of its own with --children, otherwise none, and neither a thread nor a descriptor. What
 # a killed child has done is in its trace.
 test_boxes() {
@@ -954,6 +1021,18 @@ test_unwind() {
       [ "$(uniq <"$work/loaded" | wc -l)" = 1 ] || echo "test_record: unwind: no library takes another's place"
     done
   done
+  if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+    for size in 40 90; do
+      printf 'void call(void (*f)(void)); void call(void (*f)(void)) { volatile char room[%d]; room[0] = 1; f(); room[9] = 2; }\n' \
+        $size >"$work/library.c"
+      aarch64-linux-gnu-gcc -shared -fPIC -O1 "$work/library.c" -o "$work/library$size.so"
+    done
+    for options in -O0 '-O2 -fomit-frame-pointer'; do
+      # shellcheck disable=SC2086
+      aarch64-linux-gnu-gcc -std=gnu11 -g -rdynamic $options -I. tests/record/unwinds.c -o "$work/unwinds" -pthread -ldl
+      qemu-aarch64 -L /usr/aarch64-linux-gnu "$work/unwinds" "$work/library40.so" "$work/library90.so" >"$work/loaded" || fail "unwind: arm64 $options: $?"
+    done
+  fi
   for compiler in "${CC-cc}" musl-gcc; do # signals in the midst of dlopen
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/loads.c "$work/places.so" -shared -fPIC -DPLACES

@@ -227,6 +227,14 @@ static uint32_t count_entries(void) {
   return count;
 }
 
+/* Without this memory, traces do not tell which other process ended a wait. */
+static void share_wakes(bool wanted) {
+  struct rlimit limit;
+  shared.wakes.descriptor = -1;
+  if (!wanted || (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof(struct wakes))) return;
+  munmap(share(&shared.wakes, sizeof(struct wakes)), sizeof(struct wakes));
+}
+
 /* ----------------------------------------------------------------------------------------------------- outside ----
  *
  * A process captures into a box, and a process of the tool writes the trace: see outside.h. For the first program that
@@ -1039,6 +1047,7 @@ int command_record(char **words, int count, const settings *set) {
   shared.traces = count_entries();
   list = share(&shared.list, list_size(shared.traces));
   ends = share_with_writers(ends_size(shared.traces));
+  share_wakes(set->children);
   slash = strrchr(words[0], '/');
   snprintf(shared.program, sizeof shared.program, "%s", slash ? slash + 1 : words[0]);
   /* Traces of several processes are shown beside each other by the wall clock, which 1.25 and later have. */

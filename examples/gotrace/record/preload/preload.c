@@ -182,6 +182,7 @@ NOINLINE bool recover(char *frame) {
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
   io_abandon_wait();
+  tell_waker(true);
   self.inside = 0;
   return true;
 }
@@ -523,6 +524,7 @@ static void end_by_signal(int number, siginfo_t *details, void *context) {
       report_all_usage();
     }
     say(TRACE_KILLED);
+    end_wakes(TRACE_KILLED);
   }
   real.signal(number, SIG_DFL);
   REAL(syscall)(SYS_rt_tgsigqueueinfo, REAL(syscall)(SYS_getpid), REAL(syscall)(SYS_gettid), number, details);
@@ -789,6 +791,7 @@ void start_trace(void) {
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
     if (box >= 0) real.close(box);
     if (result == GOTRACE_OK) {
+      if (s->wakes.descriptor >= 0) begin_wakes(map_kept(&s->wakes, sizeof(struct wakes)), index);
       prepare_reasons();
       handle_signals(true);
       __atomic_store_n(&recording.on, 1u, __ATOMIC_RELEASE);
@@ -812,6 +815,7 @@ static bool announce_end(uint32_t why) {
   if (!inside) report_all_usage();
   tell_modules();
   say(why);
+  end_wakes(why);
   self.inside = inside;
   errno = kept;
   return true;
@@ -829,7 +833,10 @@ bool finish_before_exec(void) {
   return false;
 }
 
-void go_on_after_exec(void) { say(0); }
+void go_on_after_exec(void) {
+  say(0);
+  end_wakes(0);
+}
 
 /* Removes the library from LD_PRELOAD, and the settings' variable, in place. */
 static void clean_environment(void) {
@@ -862,6 +869,7 @@ void enter_sandbox(bool had_trace, bool has_entered) {
     clean_environment();
     state.settings = NULL;
     state.children = false;
+    shared_wakes = NULL;
     __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
     abandon_tracer();
     say(TRACE_SANDBOXED);
@@ -875,6 +883,7 @@ void forget_trace(void) {
   if (state.settings) handle_signals(false);
   dying = unreached = 0;
   looks_after_fork();
+  wakes_after_fork();
   unwind_after_fork();
 }
 

@@ -11,6 +11,7 @@
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
+ *     wakes.c       waits that another process ends
  *     process.c     fork, exec, dlclose, exit
  *     openmp.c      programs that use OpenMP: the adapter for it
  *     tracer.c      gotrace.h
@@ -228,6 +229,24 @@ void begin_main_thread(void);
 void begin_forked_thread(void); /* in a child of fork, when the tracer has begun anew */
 void report_usage(void);        /* of the calling thread, which is about to wait */
 void report_all_usage(void);    /* of all threads, at the end of the trace */
+
+/* wakes.c */
+extern struct wakes *shared_wakes; /* NULL: there are none */
+void begin_wakes(struct wakes *memory, uint32_t index);
+void end_wakes(uint32_t why); /* TRACE_EXECUTES...; 0: the process goes on */
+void wakes_after_fork(void);
+void forget_wake_keys(int fd); /* -1: of all descriptors */
+void tell_duplicate(int to);   /* the descriptor is now another one's duplicate */
+/* These only if there are wakes: */
+void note_transfer(int fd, bool writes);               /* before it; it may end waits of others */
+void listen_to(int fd, bool writes);                   /* before a wait until the descriptor can be read, or written */
+void listen_to_signals(const sigset_t *set, bool but); /* `but`: all but these */
+void note_signal(pid_t process, int signal);
+void tell_sender(int signal); /* after a wait for signals; 0: any of them that the program handles */
+void tell_waker(bool failed); /* after the wait; if that failed, nobody is told */
+uint64_t wake_time(void);     /* now; 0: there are no wakes */
+void tell_only_child(uint64_t begun, uint64_t ended); /* the same, if only one has begun and ended since these times */
+void tell_child(pid_t child);                         /* which has ended, and so a wait; not positive: none */
 
 /* locks.c */
 void locks_after_fork(void);
