@@ -2,7 +2,7 @@
 //
 // `gotrace view --batches` tells where the generations of a trace are, without reading its events (view_batches.c). The
 // generations in which a window lies are a trace by themselves, which the tool reads from there on, in a worker beside the
-// one that reads the whole. So a window is complete in about a second, however large the trace is.
+// one that reads the whole. How long that takes depends on the size of generations, not of the trace.
 
 const HEADER = 16; // bytes of a trace, before its first generation
 const MOST_AT_ONCE = 1e8, MOST_SHARE = 0.75; // bytes of a trace that are read for a window, and their share of it
@@ -39,7 +39,7 @@ class Outline {
   covers(from, to) { return this.shown !== null && this.shown.begin <= to && this.shown.end >= from && to - from <= 8 * (this.shown.end - this.shown.begin); }
   // Whether a time is read by itself: not if that takes as long as reading all.
   fits(from, to) { return this.piece(from, to).size <= Math.min(MOST_AT_ONCE, MOST_SHARE * this.trace.file.size); }
-  // The generations in which a time lies, and the one before: on a busy machine its last event may be 50 ms later than the first of the
+  // The generations in which a time lies, and the one before: on a busy machine its last event was 45 ms later than the first of the
   // next one, whose events then all count as later than that.
   piece(from, to) {
     const {generations} = this, at = (time) => Math.max(0, generations.findLastIndex(({begin}) => begin <= time));

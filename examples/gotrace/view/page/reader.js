@@ -18,9 +18,9 @@ class Reader {
     reader.script = URL.createObjectURL(new Blob([await inflate("worker0")], {type: "text/javascript"}));
     return reader;
   }
-  // One worker reads a trace. Others could only decode for it: a generation needs what was so before it. Decoding takes 11 % of the time
-  // (twice 0.32 s of 5.7 s of 100 MB), so that they would make it 1.13 times as fast. What is wrong with the trace is found
-  // afterwards, since a second reader beside this one needs 90 MB more.
+  // One worker reads a trace. Others could only decode for it: a generation needs what was so before it. Decoding is about 11 % of the time
+  // (natively, of 100 MB: twice the 0.32 s of gotrace check, of 5.7 s of gotrace view --data), so that at most it would be 1.13 times as fast;
+  // that is calculated, not tried. What is wrong with the trace is found afterwards: a second reader beside this one needs its own memory.
   // Runs a command of the tool on a source. Returns its status, its output, what it reported, and what it took (see worker.js).
   // `signal`: ends it early.
   run({file, index}, words, progress, signal) {
