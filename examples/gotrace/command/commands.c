@@ -157,9 +157,12 @@ const option options[] = {
      "nanoseconds; for the page",
      NULL, set_text, SETTING(lengths), 0},
     {"--batches",
-     "not the page, but which threads wrote how much when, as JSON, from Go 1.22 on; without reading events; for the "
-     "page",
+     "not the page, but which threads wrote how much when, and where generations begin, as JSON, from Go 1.22 on; "
+     "without reading events; for the page",
      NULL, set_flag, SETTING(batches), 0},
+    {"--base TIME",
+     "FILE is a later part of a trace whose first event was at this time, in nanoseconds of its clock; for the page",
+     NULL, set_text, SETTING(base), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -547,7 +550,7 @@ const command commands[] = {
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
      .options = PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--lengths "
-                     "FROM-TO,--batches,--partial,--lenient",
+                     "FROM-TO,--batches,--base TIME,--partial,--lenient",
      .files = MANY,
      .run_all = command_view},
 #if !IN_BROWSER
