@@ -283,6 +283,12 @@ build/tests/explore: tests/explore/explore.c $(wildcard tests/explore/*.h tests/
 	@mkdir -p $(@D)
 	$(call program,$<)
 
+# The same as two processes: see tests/explore/outside.h.
+build/tests/explore-outside: private CFLAGS = -O1 -g
+build/tests/explore-outside: private WARNINGS =
+build/tests/explore-outside: build/tests/explore $(wildcard examples/gotrace/*.c examples/gotrace/base/* examples/gotrace/record/*)
+	$(call program,tests/explore/explore.c -DEXPLORE_OUTSIDE,$(fuzz_more_box))
+
 explore: build/tests/explore
 	build/tests/explore $(EXPLORE)
 

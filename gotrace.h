@@ -4374,10 +4374,11 @@ GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
 /* Whole pages; NULL: it is full. They have been reserved, since otherwise a signal would end the program if the system
  * has no more. Only who needs very much at once waits for that, and not for a recorder that is dead. */
 GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
-  uint64_t at = gotrace__load_relaxed(&box->used);
+  uint64_t at = gotrace__load_relaxed(&box->used), most = box->size;
   uint64_t since = 0;
+  if (size != GOTRACE__CHUNK) most -= most / 8; /* the rest is for small pieces: of threads that are still to come */
   do {
-    if (size > box->size - at) return NULL;
+    if (size > most || at > most - size) return NULL;
     while (at + size > gotrace__load_acquire(&box->reserved)) {
       if (!since) since = gotrace__nanoseconds();
       if (gotrace__nanoseconds() - since > GOTRACE__BOX_PATIENCE) gotrace__store_relaxed(&box->full, 1u);
@@ -4399,11 +4400,17 @@ GOTRACE__FN void *gotrace__new_pages(size_t size) {
   gotrace__box *box = gotrace__boxed;
   return box ? gotrace__box_pages(box, size) : gotrace__map_pages(size);
 }
-GOTRACE__FN void gotrace__give_back_pages(void *memory, size_t size) {
+#define gotrace__in_box() (gotrace__boxed != NULL)
+GOTRACE__FN bool gotrace__is_of_box(const void *memory) {
   const gotrace__box *box = gotrace__boxed;
-  if (!box || (uintptr_t)memory - (uintptr_t)box >= box->size) gotrace__unmap_pages(memory, size);
+  return box && (uintptr_t)memory - (uintptr_t)box < box->size;
+}
+GOTRACE__FN void gotrace__give_back_pages(void *memory, size_t size) {
+  if (!gotrace__is_of_box(memory)) gotrace__unmap_pages(memory, size);
 }
 #else
+#define gotrace__is_of_box(memory) false
+#define gotrace__in_box() false
 #define gotrace__new_pages(size) gotrace__map_pages(size)
 #define gotrace__give_back_pages(memory, size) gotrace__unmap_pages(memory, size)
 #endif
@@ -4463,7 +4470,7 @@ GOTRACE__FN void gotrace__system_free(void *memory, size_t size) {
   bool cached = false;
   if (list) {
     gotrace__lock(&pool->lock);
-    cached = size < GOTRACE__PAGE || pool->large_bytes + size <= GOTRACE__CACHED_BYTES;
+    cached = size < GOTRACE__PAGE || pool->large_bytes + size <= GOTRACE__CACHED_BYTES || gotrace__is_of_box(memory);
     if (cached) {
       piece->next = *list;
       *list = piece;
@@ -6235,19 +6242,39 @@ GOTRACE__FN void gotrace__take_returned(gotrace__box *box) {
   }
 }
 
+static struct gotrace__awaited_round { /* protected by the queue lock */
+  uint32_t beats; /* the recorder's round, */
+  uint64_t since; /* and since when it has been the last one */
+  bool is_full;   /* the last thread that needed a chunk found no memory; */
+  uint32_t full;  /* the round in which that began */
+} gotrace__awaited_recorder;
+
+/* A thread has found memory for a chunk, or none. Returns whether it may wait for what the recorder gives back. */
+#define GOTRACE__FULL_ROUNDS 50u
+GOTRACE__FN bool gotrace__box_may_empty(gotrace__box *box, bool found) {
+  struct gotrace__awaited_round *awaited = &gotrace__awaited_recorder;
+  uint32_t beats = gotrace__load_relaxed(&box->beats);
+  bool may;
+  gotrace__lock(&gotrace__t.queue_lock);
+  if (!awaited->is_full) awaited->full = beats;
+  awaited->is_full = !found;
+  may = beats - awaited->full < GOTRACE__FULL_ROUNDS;
+  gotrace__unlock(&gotrace__t.queue_lock);
+  return may;
+}
+
 /* A thread waits for room in the box, but not for a recorder that is dead or does not come to run: then the trace ends,
  * as it does if that process wants no more. */
 GOTRACE__FN void gotrace__await_recorder(gotrace__box *box) {
-  static uint32_t beats; /* these two are protected by the queue lock */
-  static uint64_t since;
+  struct gotrace__awaited_round *awaited = &gotrace__awaited_recorder;
   uint64_t now = gotrace__nanoseconds();
   bool ends = gotrace__load_relaxed(&box->closed) != 0;
   gotrace__lock(&gotrace__t.queue_lock);
-  if (!since || beats != gotrace__load_relaxed(&box->beats)) {
-    beats = gotrace__load_relaxed(&box->beats);
-    since = now;
+  if (!awaited->since || awaited->beats != gotrace__load_relaxed(&box->beats)) {
+    awaited->beats = gotrace__load_relaxed(&box->beats);
+    awaited->since = now;
   }
-  ends = ends || (now > since && now - since > GOTRACE__BOX_PATIENCE);
+  ends = ends || (now > awaited->since && now - awaited->since > GOTRACE__BOX_PATIENCE);
   gotrace__unlock(&gotrace__t.queue_lock);
   if (ends) gotrace__end_early(GOTRACE_LIMIT_REACHED);
   else gotrace__box_wait(box);
@@ -6259,9 +6286,6 @@ GOTRACE__FN gotrace__record_chunk *gotrace__take_spare(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
   gotrace__record_chunk *chunk;
   gotrace__lock(&tracer->queue_lock);
-#ifdef GOTRACE__BOX
-  if (!tracer->spare_chunks && gotrace__boxed) gotrace__take_returned(gotrace__boxed);
-#endif
   chunk = tracer->spare_chunks;
   if (chunk) tracer->spare_chunks = chunk->next;
   gotrace__unlock(&tracer->queue_lock);
@@ -6284,12 +6308,19 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   size_t most = gotrace__load_relaxed(&tracer->chunk_bytes);
   size_t size = old ? 4 * (size_t)bytes : GOTRACE__FIRST_CHUNK_BYTES;
   bool block = gotrace__load_relaxed(&tracer->blocks) != 0, waits, refused = false;
+#ifdef GOTRACE__BOX
+  /* The rest of the box is for more threads, and for a second chunk of each. */
+  if (gotrace__boxed && old && gotrace__load_relaxed(&gotrace__boxed->used) > gotrace__boxed->size / 4) size = bytes;
+#endif
   if (size < room + sizeof *chunk) size = room + sizeof *chunk;
   if (size > most) size = most;
 #ifdef GOTRACE__BOX
   if (gotrace__boxed && gotrace__load_relaxed(&gotrace__boxed->closed)) gotrace__end_of(session, GOTRACE_LIMIT_REACHED);
 #endif
   gotrace__lock(&tracer->queue_lock);
+#ifdef GOTRACE__BOX
+  if (gotrace__boxed) gotrace__take_returned(gotrace__boxed);
+#endif
   if (old && !tracer->work_wanted) { /* once: otherwise threads that wait for room wake each other all the time */
     tracer->work_wanted = true;
     gotrace__cond_wake(&tracer->changed);
@@ -6303,8 +6334,11 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   if (!chunk) {
     chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&tracer->budget, size, waits || !block, &refused);
     if (chunk) gotrace__set_capacity(chunk, size);
-    else if (refused) chunk = gotrace__take_spare();
+    else if (refused || gotrace__in_box()) chunk = gotrace__take_spare();
   }
+#ifdef GOTRACE__BOX
+  if (gotrace__boxed && !waits && gotrace__box_may_empty(gotrace__boxed, chunk != NULL)) waits = true;
+#endif
   if (!chunk && !waits) gotrace__end_of(session, refused ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY);
   if (chunk) {
     chunk->next = NULL;

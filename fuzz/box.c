@@ -15,6 +15,7 @@
 #include "fuzz.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 
 /* Small tables, so that a box is copied quickly. */
@@ -238,9 +239,10 @@ static struct {
 static void *write_box(void *unused) {
   uint64_t state = other.seed | 1;
   uint8_t bytes[16];
-  unsigned i;
+  unsigned i, turn = 0;
   while (!__atomic_load_n(&other.over, __ATOMIC_RELAXED)) {
     fuzz_input in = {bytes, bytes + sizeof bytes};
+    if (++turn % 64 == 0) sched_yield(); /* on a busy machine it would have the reader wait for milliseconds */
     for (i = 0; i < sizeof bytes; i++) {
       state ^= state << 13, state ^= state >> 7, state ^= state << 17;
       bytes[i] = (uint8_t)(state >> 32);

@@ -277,6 +277,14 @@ list_explore() {
   echo "nightly|random programs, many|build/tests/explore --random 2000000,300,4"
   echo "check|the search through interleavings, quickly|build/tests/explore --quick"
   echo "check|the search with values that others have replaced|build/tests/explore --brief --stale 1"
+  echo "quick|random programs, read from outside|build/tests/explore-outside --random 2000,120,1"
+  echo "check|random programs, read from outside and killed|build/tests/explore-outside --killed --random 30000,120,2"
+  echo "check|random programs, read from outside with values that others have replaced|build/tests/explore-outside --stale 2 --random 10000,120,3"
+  echo "check|the search, read from outside and killed|build/tests/explore-outside --brief --killed"
+  echo "nightly|random programs, read from outside, many|build/tests/explore-outside --random 1000000,200,4"
+  echo "nightly|the search, read from outside|build/tests/explore-outside --quick"
+  echo "nightly|the search, read from outside and killed, longer|build/tests/explore-outside --quick --killed"
+  echo "nightly|mutants of the reader of a box|make -s mutants MUTANTS=--outside"
   echo "check|litmus tests of the search|build/tests/explore --litmus"
   echo "nightly|the search through interleavings|build/tests/explore --most 20000"
   echo "nightly|the search with values that others have replaced, longer|build/tests/explore --quick --stale 1"
@@ -522,7 +530,8 @@ if uses 'tests/cases'; then shared+=(build/cases/case.o); fi
 if uses 'tests/decoder'; then shared+=(build/tests/address/print_decoded); fi
 if uses 'tests/cases|v1_agrees_with_v2|tests/adapters'; then shared+=(build/tests/quick/gotrace.a); fi
 if uses 'mid_flight'; then shared+=(build/mid_flight.o); fi
-if uses 'build/tests/explore'; then shared+=(build/tests/explore); fi
+if uses 'build/tests/explore '; then shared+=(build/tests/explore); fi
+if uses 'build/tests/explore-outside'; then shared+=(build/tests/explore-outside); fi
 for target in transcribe session_calls decode_calls; do
   if uses "fuzz-random-$target"; then shared+=("build/fuzz-random/$target"); fi
 done

@@ -93,6 +93,8 @@ static void explore_note_cut(void) {
     world.cuts[world.cut_count++] = cut;
 }
 
+#include "outside.h"
+
 static bool explore_check_trace(const explore_bytes *bytes, bool counts);
 
 /* Ends the run if the trace is broken. */
@@ -148,6 +150,7 @@ static bool explore_sink_call(unsigned call) {
   }
 }
 
+#ifndef EXPLORE_OUTSIDE
 /* Makes calls from the allocator. The tracer refuses them while it allocates. */
 static void explore_allocator_calls(void) {
   gotrace_stats stats;
@@ -159,6 +162,7 @@ static void explore_allocator_calls(void) {
   gotrace_get_stats(&stats);
   world.allocator_calls = true;
 }
+#endif
 
 static bool explore_sink(void *context, const void *data, size_t size) {
   unsigned call;
@@ -177,6 +181,7 @@ static bool explore_snapshot_sink(void *context, const void *data, size_t size) 
 static void explore_on(bool sink, bool flight) {
   gotrace_options options = world.options;
   gotrace_result result;
+  if (EXPLORE_IS_OUTSIDE) return;
   if (sink) options.write = explore_sink;
   if (world.blocks) options.on_limit = GOTRACE_LIMIT_BLOCK;
   result = flight ? gotrace_flight_start(&options) : gotrace_start(&options);
@@ -192,6 +197,7 @@ static void explore_on(bool sink, bool flight) {
 static void explore_read_to_end(bool wait) {
   const void *data;
   size_t size;
+  if (EXPLORE_IS_OUTSIDE) return;
   while ((wait ? gotrace_read(&data, &size) : gotrace_try_read(&data, &size)) == GOTRACE_OK && size) {
     world.pieces++;
     explore_note_session();
@@ -205,6 +211,7 @@ static void explore_read_next(void) {
   const void *data;
   size_t size;
   gotrace_result result;
+  if (EXPLORE_IS_OUTSIDE) return;
   while ((result = gotrace_read(&data, &size)) == GOTRACE_ERROR_READER_BUSY || (result == GOTRACE_OK && size)) {
     if (result == GOTRACE_OK) {
       explore_note_session();
@@ -283,6 +290,7 @@ static void explore_await(unsigned variable) {
 
 static void explore_snapshot(void) {
   explore_bytes *bytes = &world.traces[world.trace_count];
+  if (EXPLORE_IS_OUTSIDE) return;
   if (world.random) {
     explore_bytes now = {NULL, 0, 0};
     if (gotrace_flight_snapshot(explore_snapshot_sink, &now) == GOTRACE_OK) explore_check_now(&now);
@@ -298,6 +306,7 @@ static void explore_snapshot(void) {
 /* Forks. The run continues in the child, in which only this thread exists. */
 static void explore_fork(void) {
   int i;
+  if (EXPLORE_IS_OUTSIDE) return;
   gotrace__before_fork();
   for (i = 0; i < EXPLORE_THREADS; i++)
     if (i != explore.running && i) explore.threads[i].state = EXPLORE_DONE;
@@ -331,6 +340,7 @@ static void explore_exit_call(void) {
 
 /* Does what gotrace__unload does when the process ends while other threads still run. */
 static void explore_process_end(void) {
+  if (EXPLORE_IS_OUTSIDE) return;
   explore_exit_call(); /* by atexit */
   explore_exit_call();
   explore_delete_key();
@@ -338,6 +348,7 @@ static void explore_process_end(void) {
 
 /* Does what gotrace__unload does when the library is unloaded: no thread is in the library. */
 static void explore_unload(void) {
+  if (EXPLORE_IS_OUTSIDE) return;
   explore_exit_call();
   explore_delete_key();
   world.unread |= gotrace__t.active;
@@ -445,7 +456,7 @@ static void explore_end_thread(void) {
   X(await, explore_await(i), false)                                                                                  \
   X(ordered, world.ordered = true, false)                                                                            \
   X(guard, (void)0, false) /* uses of freed memory are failures: see explore_parse */                                \
-  X(advance, gotrace_advance(), false)                                                                               \
+  X(advance, explore_advance(), false)                                                                               \
   X(snapshot, explore_snapshot(), false)                                                                             \
   X(read, explore_read_to_end(true), false)                                                                          \
   X(readnext, explore_read_next(), false)                                                                            \
@@ -461,7 +472,7 @@ static void explore_end_thread(void) {
   X(fence, gotrace__fence_seq_cst(), false)                                                                          \
   X(barrier, (void)gotrace__barrier(), false)                                                                        \
   X(fail, world.fails = world.stopping = true, false)                                                                \
-  X(blocks, (world.blocks = true, world.room = i), false)                                                            \
+  X(blocks, explore_blocks(i), false)                                                                                \
   X(cancel, explore_cancel((int)i), false)                                                                           \
   X(cleanup, (void)0, false) /* what follows also runs if the thread is cancelled earlier */                         \
   X(sinkcalls, world.sink_calls |= 1u << i, false)                                                                   \
@@ -479,6 +490,7 @@ static void explore_end_thread(void) {
   X(work, explore_work(i), false)                                                                                    \
   X(retire, explore_retire(), false)                                                                                 \
   X(dice, scheduler.random = explore_mix(scheduler.random, i + 1), false) /* of the workers */                       \
+  X(killed, explore_kill(), false)                                        /* of outside.h */                         \
   X(forks, explore_fork_in_parent(), false)                                                                          \
   X(fork, explore_fork(), false)
 
@@ -530,6 +542,19 @@ static struct explore_script {
 
 static const explore_turn *explore_turn_of[EXPLORE_THREADS]; /* each thread's latest turn, or NULL */
 
+/* Adds a thread that kills the program in the first concurrent part. */
+static bool explore_add_killer(unsigned commands) {
+  explore_turn *turn = &script.turns[script.turn_count];
+  if (script.turn_count == EXPLORE_TURNS || commands == EXPLORE_COMMANDS) return false;
+  script.turn_count++;
+  turn->thread = EXPLORE_SERVICE - 1;
+  turn->part = 1;
+  turn->first = commands;
+  turn->count = 1;
+  script.commands[commands].call = EXPLORE_CALL_killed;
+  return true;
+}
+
 /* Parses a scenario. Returns NULL, or the rest of the text from the invalid word on. */
 static const char *explore_parse(const char *text) {
   unsigned commands = 0;
@@ -579,6 +604,7 @@ static const char *explore_parse(const char *text) {
     turn->count++;
     text += length;
   }
+  if (explore_kills() && !explore_add_killer(commands)) return "too many turns";
   explore.most_steps = EXPLORE_STEPS + (world.random ? 100000 + 200 * commands : 0);
   return NULL;
 }
@@ -604,7 +630,7 @@ static void explore_run_commands(const explore_turn *turn, unsigned i) {
     const explore_command *command = &script.commands[turn->first + i];
     bool samples = command->call == EXPLORE_CALL_sample;
     bool on = world.started && !world.stopping && !explore.lacks && explore_heard[command->call] &&
-              !explore_is_void(command) && !(samples && gotrace__t.version < GOTRACE_GO_1_19);
+              !explore_is_void(command) && !(samples && (EXPLORE_IS_OUTSIDE || gotrace__t.version < GOTRACE_GO_1_19));
     uint32_t session = gotrace__t.session;
     uint64_t before = on ? explore_heard_of(samples) : 0;
     thread->doing = explore_words[command->call];
@@ -675,15 +701,21 @@ static void explore_read_for_all(void) {
 }
 
 static void explore_main(void) {
-  unsigned last = script.turn_count ? script.turns[script.turn_count - 1].part : 0, part;
+  unsigned last = 0, part, i;
+  for (i = 0; i < script.turn_count; i++) last = script.turns[i].part > last ? script.turns[i].part : last;
+  explore_begin_outside();
   last = last < 2 ? 2 : last + last % 2;
-  for (part = 0; part <= last; part++) {
+  for (part = 0; part <= last && !explore_is_over(); part++) {
     if (part == last) explore.left = 0;
     explore.together = part % 2 || (part && explore_served()); /* the service thread runs concurrently */
     explore_run_part((uint8_t)part);
-    if (part == 0 && explore_served()) explore_let_run();
-    if (part % 2 && world.random) explore_read_for_all();
+    if (part == 0 && explore_served() && !EXPLORE_IS_OUTSIDE) explore_let_run();
+    if (part % 2 && world.random && !EXPLORE_IS_OUTSIDE) explore_read_for_all();
     if (part % 2) explore_join(-1, 0);
+  }
+  if (EXPLORE_IS_OUTSIDE) {
+    explore_end_outside();
+    explore_end_run(EXPLORE_FINISHED);
   }
   if (gotrace__t.active) {
     if (gotrace__t.delivers) explore_stop();
@@ -703,7 +735,7 @@ static void explore_thread_main(int thread) {
   if (thread == 0) explore_main();
   if (thread == EXPLORE_SERVICE) {
     explore.threads[thread].doing = "service";
-    gotrace__service();
+    explore_serve();
     explore_exit();
   }
   for (;;) {

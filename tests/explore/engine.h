@@ -193,7 +193,19 @@ static struct explore {
 
 static void explore_thread_main(int thread);
 static void explore_unwind(void);
+static void explore_session_over(const gotrace__transcriber *t);
 static int explore_rank(const void *lock);
+#ifdef EXPLORE_OUTSIDE
+enum { EXPLORE_IS_OUTSIDE = 1 };
+static const void *explore_same_place(const void *at);
+static void explore_change_process(int from, int to);
+static void explore_reset_process(void);
+#else
+enum { EXPLORE_IS_OUTSIDE = 0 };
+#define explore_same_place(at) (at)
+#define explore_change_process(from, to) ((void)(from), (void)(to))
+#define explore_reset_process() ((void)0)
+#endif
 static void explore_name(char *text, size_t size, const void *at);
 
 /* ---------------------------------------------------------------------------------------------- coroutines ---- */
@@ -270,6 +282,7 @@ static __attribute__((noinline)) void explore_switch_to(int to) {
   gotrace__inside = explore.threads[to].inside;
   gotrace__set_self(explore.threads[to].self);
   gotrace__control_position = explore.threads[to].control;
+  explore_change_process(explore.running, to);
   explore.running = to;
   explore_swap(&from->sp, explore.threads[to].sp);
 }
@@ -312,6 +325,8 @@ static void explore_catch_crashes(void) {
 /* -------------------------------------------------------------------------------------------------- memory ---- */
 
 #define EXPLORE_PAGE ((size_t)4096)
+
+#ifndef EXPLORE_OUTSIDE
 static void explore_allocator_calls(void);
 
 static size_t explore_in_pages(size_t size) { return (size + EXPLORE_RED + EXPLORE_PAGE - 1) & ~(EXPLORE_PAGE - 1); }
@@ -351,8 +366,6 @@ static bool explore_whole(const explore_allocation *allocation) {
   return true;
 }
 
-static void explore_session_over(const gotrace__transcriber *t);
-
 static void explore_free(void *memory, size_t size) {
   explore_allocation *allocation = (explore_allocation *)memory - 1;
   if (size == sizeof(gotrace__transcriber)) explore_session_over((const gotrace__transcriber *)memory);
@@ -364,6 +377,7 @@ static void explore_free(void *memory, size_t size) {
   memset(memory, 0xdf, EXPLORE_FREED(size)); /* to expose uses after the free */
   if (explore.pages && mprotect(memory, explore_in_pages(size), PROT_NONE)) abort();
 }
+#endif
 
 /* ----------------------------------------------------------------------------------------------- reduction ---- */
 
@@ -372,7 +386,8 @@ static inline uint64_t explore_mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
-static explore_location *explore_find(const void *at) {
+static explore_location *explore_find(const void *used) {
+  const void *at = explore_same_place(used);
   size_t place = (size_t)(explore_mix((uintptr_t)at, 0) >> 13) % EXPLORE_LOCATIONS;
   explore_location *location = &explore.locations[place];
   while (location->at != at && location->at) {
@@ -635,7 +650,7 @@ static const char *const explore_ops[] = {"load", "store",  "add",  "exchange", 
 static void explore_show(const void *at, size_t size, enum explore_op op, uint64_t value, int line) {
   char name[64];
   uint64_t old = 0;
-  explore_name(name, sizeof name, at);
+  explore_name(name, sizeof name, explore_same_place(at));
   if (size <= 8) memcpy(&old, at, size);
   printf("  %s %-5u T%d %5d %-8s %-28s 0x%llx", explore.together ? "  " : "--", explore.step, explore.running, line,
          explore_ops[op], name, (unsigned long long)old);
@@ -676,6 +691,7 @@ static const void *explore_load(const void *at, size_t size, int order, int line
   return &weak.value;
 }
 
+#ifndef EXPLORE_OUTSIDE
 /* Whether this allocation fails. Which one fails depends on their order, which is therefore part of the state. */
 static bool explore_lack(void) {
   if (explore.together) explore_note(explore_point(&explore.lack), true);
@@ -683,6 +699,7 @@ static bool explore_lack(void) {
   explore.lack_met = true;
   return true;
 }
+#endif
 
 static void explore_hold(const void *at, int rank, int line) {
   explore_thread *thread = &explore.threads[explore.running];
@@ -1026,6 +1043,7 @@ static void explore_run(void) {
   explore.protected_pages = explore.pages;
   memset(&gotrace__t, 0, sizeof gotrace__t);
   memset(&gotrace__init_lock, 0, sizeof gotrace__init_lock);
+  explore_reset_process();
   gotrace__on = 0;
   gotrace__inside = 0;
   gotrace__set_self(NULL);

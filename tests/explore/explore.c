@@ -30,19 +30,22 @@
  *     --list          list the hand-written scenarios
  *     --random N,CALLS,SEED
  *                     run N random programs instead, of up to CALLS calls each (random.h)
+ *     --killed        (-DEXPLORE_OUTSIDE) kill the program at each step: outside.h
  *     --show          print the text of the generated scenarios instead of running them
  *
  * The search does not detect races of plain accesses; ThreadSanitizer does.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifndef EXPLORE_OUTSIDE
 static void *explore_allocate(size_t size);
 static void explore_free(void *memory, size_t size);
 #define GOTRACE_MALLOC(size) explore_allocate(size)
 #define GOTRACE_FREE(pointer, size) explore_free((pointer), (size))
+#endif
 
 /* Small tables and chunks, so that a run is short. */
 #define GOTRACE__PLATFORM "tests/explore/platform.h"
@@ -63,10 +66,21 @@ union gotrace__record;
 static void explore_record_applied(const struct gotrace__transcriber *t, const union gotrace__record *record);
 #define GOTRACE__RECORD_APPLIED(t, record) explore_record_applied(t, record)
 #include "../test_room.h"
+#ifdef EXPLORE_OUTSIDE
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define GOTRACE__UNLOADS
+#define WRITE_H /* the part of the library that converts traces needs most of the tool */
+#include "../../examples/gotrace/library.c"
+#else
 #define GOTRACE_STATIC 1
 #define GOTRACE__UNLOADS /* as if compiled for a shared library */
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
+#endif
 
 #include "../check_v1.h"
 #include "../check_v2.h"
@@ -514,6 +528,9 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[i], "--part")) {
       if (sscanf(explore_argument(argv, &i), "%u/%u", &options.part, &options.parts) != 2 || !options.parts) return 2;
     } else if (!strcmp(argv[i], "--quiet")) options.quiet = true;
+#ifdef EXPLORE_OUTSIDE
+    else if (!strcmp(argv[i], "--killed")) outside.kills = true;
+#endif
     else if (!strcmp(argv[i], "--all")) options.part = 0, options.parts = 1;
     else if (!strcmp(argv[i], "--quick")) {
       options.bound = 1;

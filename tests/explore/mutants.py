@@ -4,12 +4,13 @@
     tests/explore/mutants.py [-v] [-j N] [NAME...]      all mutants, or those named
     tests/explore/mutants.py --capture                  those that break what threads do concurrently, which explore detects
     tests/explore/mutants.py --transcriber              those that break the transcriber
+    tests/explore/mutants.py --outside                  those that break the reader of a box
     tests/explore/mutants.py --rest                     those that other tests detect
     tests/explore/mutants.py --list
     tests/explore/mutants.py --texts                    only whether the pattern of each is there, once
     tests/explore/mutants.py --find NAME...             searches all scenarios for one that kills the mutant
 
-A mutant is a function or macro of gotrace.h, a pattern that is found in it exactly once, and its replacement. A pattern
+A mutant is a function or macro of gotrace.h, or of examples/gotrace/record/outside.h, a pattern that is found in it exactly once, and its replacement. A pattern
 is C: white space, comments and line breaks between its words do not count. '...' stands for anything but ';', '{' and
 '}', with all parentheses closed: the arguments of a call, the rest of a condition. The first '...' of a replacement is
 what the first of the pattern stood for, and so on. The names in it are those that tell what breaks; the fewer, the less
@@ -32,6 +33,8 @@ import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '../..'))
 HEADER = open(os.path.join(ROOT, 'gotrace.h')).read()
+READER = 'examples/gotrace/record/outside.h'
+READER_TEXT = open(os.path.join(ROOT, READER)).read()
 COMPILER = os.environ.get('CC') or ('clang' if shutil.which('clang') else 'cc')  # clang takes half of gcc's time
 
 
@@ -51,9 +54,31 @@ def tested(test, name, where, old, new):
     mutant(name, where, old, new, 'test', test)
 
 
+def outside(name, where, old, new):
+    """Detected by random programs whose box is read from outside."""
+    mutant(name, where, old, new, *OUTSIDE)
+
+
 ADDRESS = ('-O1', '-fsanitize=address', '-fno-omit-frame-pointer')
 MUTANTS = []
 TRANSCRIBER = ('transcriber',)
+OUTSIDE = ('outside',)
+
+# What is read in which order, and when a chunk or a thread's record is given back.
+outside('link-read-after-records', 'read_thread',
+        'next = gotrace__load_acquire(&from->next); if (!copy_records(s, copied)) return false;',
+        'if (!copy_records(s, copied)) return false; next = gotrace__load_acquire(&from->next);')
+outside('end-seen-after-records', 'read_thread', 'if (over) release_thread', 'if (m->used == GOTRACE__ENDED) release_thread')
+outside('end-in-a-call', 'read_thread', '&& !gotrace__load_acquire(&m->in_call)', '')
+outside('id-of-the-former-thread', 'read_thread',
+        ['id = gotrace__load_relaxed(&m->system_id);', 'if (gotrace__load_acquire(&m->first_session) != ...) return true;'],
+        ['',
+         'id = gotrace__load_relaxed(&m->system_id); if (gotrace__load_acquire(&m->first_session) != ...) return true;'])
+outside('chunk-given-back-unread', 'read_thread', 'next = gotrace__load_acquire(&from->next);',
+        'if (gotrace__load_acquire(&from->next)) give_back(r, from); next = gotrace__load_acquire(&from->next);')
+outside('thread-waits-for-its-own-chunk', 'read_thread', 'gotrace__store_relaxed(&m->read_chunk, ...);', '')
+outside('record-free-before-its-chunk', 'release_thread', ['give_back(r, s->from);', 'gotrace__store_release(&m->used, ...);'],
+        ['', 'gotrace__store_release(&m->used, ...); give_back(r, s->from); give_back(r, s->from);'])
 
 # A call raises its flag, and then reads whether tracing is on. A stop waits for the calls under way.
 mutant('stop-waits-for-nobody', 'gotrace__work', 'if (!on) gotrace__await_calls();', '', '1023/rounds-stop',
@@ -473,6 +498,30 @@ def build(header_text, folder, *sources, options=('-O0',)):
     return binary if done.returncode == 0 else None
 
 
+def build_outside(reader, folder):
+    """explore, with two processes, from copies."""
+    for part in 'examples/gotrace', 'tests/explore':
+        shutil.copytree(os.path.join(ROOT, part), os.path.join(folder, part))
+    for header in glob.glob(os.path.join(ROOT, 'tests/*.h')):
+        shutil.copy(header, os.path.join(folder, 'tests'))
+    with open(os.path.join(folder, READER), 'w') as f:
+        f.write(reader)
+    sources = [os.path.join(folder, 'tests/explore/explore.c'), *glob.glob(os.path.join(folder, 'examples/gotrace/base/*.c')),
+               *[os.path.join(folder, 'examples/gotrace/record', name) for name in ('perf.c', 'walk.c')]]
+    return build(HEADER, folder, *sources, options=('-O1', '-DEXPLORE_OUTSIDE'))
+
+
+def try_outside(reader, folder):
+    binary = build_outside(reader, folder)
+    if not binary:
+        return 'gone', 'it does not compile'
+    for options in [], ['--killed'], ['--stale', '2']:
+        status, out = run(binary, [*options, '--random', '20000,120,2'])
+        if status:
+            return 'killed', ' '.join([*options, *out.splitlines()[:1]])
+    return 'survives', ''
+
+
 def run(binary, arguments, seconds=240, folder=None):
     try:
         done = subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=seconds, cwd=folder)
@@ -551,12 +600,18 @@ def mutate(source, entry):
     return source, None
 
 
+def text_of(entry):
+    return READER_TEXT if entry[2] == OUTSIDE else HEADER
+
+
 def try_mutant(entry, find):
     scenarios = entry[2]
-    source, why = mutate(HEADER, entry)
+    source, why = mutate(text_of(entry), entry)
     if why:
         return 'gone', why
     with tempfile.TemporaryDirectory() as folder:
+        if scenarios == OUTSIDE:
+            return try_outside(source, folder)
         if scenarios == TRANSCRIBER:
             return try_transcriber(source, folder)
         if scenarios[0] == 'test':
@@ -592,18 +647,18 @@ def main(arguments):
         print('\n'.join(entry[0] for entry in MUTANTS))
         return 0
     if '--texts' in arguments:
-        gone = [(entry[0], why) for entry in MUTANTS for why in [mutate(HEADER, entry)[1]] if why]
+        gone = [(entry[0], why) for entry in MUTANTS for why in [mutate(text_of(entry), entry)[1]] if why]
         for name, why in gone:
             print(f'{name}: {why}')
         return bool(gone)
     chosen = [entry for entry in MUTANTS if not names or entry[0] in names]
-    kinds = [kind for kind in ('capture', 'transcriber', 'rest') if '--' + kind in arguments]
+    kinds = [kind for kind in ('capture', 'transcriber', 'outside', 'rest') if '--' + kind in arguments]
     if kinds:
         chosen = [entry for entry in chosen
-                  if {'transcriber': 'transcriber', 'test': 'rest'}.get(entry[2][0], 'capture') in kinds]
+                  if {'transcriber': 'transcriber', 'outside': 'outside', 'test': 'rest'}.get(entry[2][0], 'capture') in kinds]
     counts = {'killed': 0, 'survives': 0, 'gone': 0}
     # A check that fails anyway would kill everything.
-    for checks in sorted({entry[2] for entry in chosen if entry[2][0] in ('test', *TRANSCRIBER)}):
+    for checks in sorted({entry[2] for entry in chosen if entry[2][0] in ('test', *TRANSCRIBER, *OUTSIDE)}):
         if try_mutant(('unchanged', [], checks), find)[0] != 'survives':
             print('the checks fail without a mutant:', *checks)
             return 1

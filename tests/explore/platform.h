@@ -142,7 +142,7 @@ static uint64_t explore_system_id(void);
 #define GOTRACE__YIELDS 1
 #define gotrace__yield() explore_yield(__LINE__)
 #define gotrace__sleep() explore_yield(__LINE__)
-#define gotrace__thread_run(handle) explore_run_service(handle)
+#define gotrace__thread_run(handle) ((void)gotrace__service, explore_run_service(handle))
 #define gotrace__low_priority() ((void)0)
 #define gotrace__thread_join(handle) explore_join((handle), __LINE__)
 #define gotrace__platform_init() ((void)0)
@@ -189,6 +189,34 @@ static bool explore_file_close(gotrace__file *file) {
 #define gotrace__file_ask(file) ((void)(file), (void)gotrace__sink_waits)
 #define gotrace__file_abandon(file) explore_file_close(file)
 #define gotrace__file_discard(file, path) ((void)(path), (void)explore_file_close(file))
+
+#ifdef EXPLORE_OUTSIDE /* what the box and its reader need of the system; no module is ever told */
+#define GOTRACE__ELF
+#define GOTRACE__C(name) name
+typedef ElfW(Phdr) gotrace__segment;
+typedef ElfW(Dyn) gotrace__dynamic;
+typedef ElfW(Sym) gotrace__elf_symbol;
+typedef ElfW(Ehdr) gotrace__elf_head;
+typedef ElfW(Shdr) gotrace__elf_section;
+typedef struct gotrace__module {
+  uintptr_t base;
+  const char *path;
+  const gotrace__segment *segments;
+  uint16_t segment_count;
+  unsigned long long loads, unloads;
+} gotrace__module;
+#define dl_iterate_phdr(visit, argument) ((void)(visit), (void)(argument), 0)
+#define gotrace__file_open_to_read(path, file) ((void)(path), (void)(file), false)
+#define gotrace__file_read_some(file, at, data, size) ((void)(file), (void)(at), (void)(data), (void)(size), (size_t)0)
+static uint32_t gotrace__has_exit_key;
+static void *explore_map_pages(size_t size);
+#define gotrace__map_pages(size) explore_map_pages(size)
+#define gotrace__unmap_pages(memory, size) ((void)(memory), (void)(size))
+static EXPLORE_NOINLINE long explore_syscall(long number, uint32_t *at, long operation, long value, ...);
+#define syscall(number, at, operation, ...) \
+  explore_syscall((number), (uint32_t *)(uintptr_t)(at), (long)(operation), __VA_ARGS__)
+#else
 #define gotrace__symbol(pc, name, size, file) ((void)(pc), (void)(name), (void)(size), (void)(file), false)
+#endif
 
 #endif

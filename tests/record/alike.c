@@ -3,6 +3,7 @@
  *     alike cancel        a thread that is to be cancelled takes no free semaphore
  *     alike times         invalid time limits and clocks
  *     alike clone         a child of the system call clone returns from main
+ *     alike bare          a child that shares the memory has no thread variables, and exits
  *     alike capabilities  ids change after the capabilities of the only thread
  *     alike signal        a child is killed by the signal that asks for a snapshot
  *     alike namespaces    namespaces that only a process with one thread may enter
@@ -101,6 +102,21 @@ static int try_clone(void) {
   return 3;
 }
 
+static int exit_bare(void *unused) {
+  (void)unused;
+  _exit(6);
+}
+
+/* As chromium's zygote does, to have a root directory that is empty. */
+static void try_bare(void) {
+  static char stack[65536] __attribute__((aligned(64))), variables[65536] __attribute__((aligned(64)));
+  int status = 0;
+  pid_t child = clone(exit_bare, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_SETTLS | SIGCHLD, NULL, NULL,
+                      variables + sizeof variables / 2);
+  SHOW(waitpid(child, &status, 0) == child);
+  printf("the child ended with %d\n", status);
+}
+
 static int set_effective_capabilities(uint32_t low) {
   uint32_t header[2] = {0x20080522, 0}, data[6];
   if (syscall(SYS_capget, header, data) != 0) return -1;
@@ -143,6 +159,7 @@ int main(int count, char **words) {
   if (strcmp(way, "cancel") == 0) try_cancel();
   else if (strcmp(way, "times") == 0) try_times();
   else if (strcmp(way, "clone") == 0) return try_clone();
+  else if (strcmp(way, "bare") == 0) try_bare();
   else if (strcmp(way, "capabilities") == 0) try_capabilities();
   else if (strcmp(way, "signal") == 0) try_signal();
   else if (strcmp(way, "namespaces") == 0) try_namespaces();

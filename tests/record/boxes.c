@@ -1,17 +1,24 @@
 /* boxes.c - what `gotrace record` leaves in a process and in its child
  *
- *     boxes [killed|crowd|hurry]
+ *     boxes [killed|crowd|hurry|enters fork|enters vfork|enters spawn]
  *
  * Prints of a child of fork, of a child of that one, and of a program that another child executes: threads, open
  * descriptors, mapped boxes.
  * With "killed" it only runs a thread, and then kills itself. With "crowd" it prints how large its box is, in MiB, and
  * whether that has grown when many threads have captured much at once. With "hurry" it stops its recorder for two
- * seconds, and captures more meanwhile than fits into 10 MiB. */
+ * seconds, and captures more meanwhile than fits into 10 MiB. With "enters" it enters a namespace, and starts itself
+ * there. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +109,22 @@ static void hurry(void) {
   wait(NULL);
 }
 
+/* Returns what the child does. */
+static int enter_namespace(char *self, const char *way) {
+  char *words[] = {self, (char[]){"started"}, NULL};
+  pid_t child;
+  int status = 1;
+  if (unshare(CLONE_NEWUSER) != 0) return 77;
+  if (strcmp(way, "spawn") == 0) {
+    if (posix_spawn(&child, self, NULL, NULL, words, environ) != 0) return 1;
+  } else {
+    child = strcmp(way, "vfork") == 0 ? vfork() : fork();
+    if (child == 0) execv(self, words), _exit(1);
+  }
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
 int main(int count, char **words) {
   pid_t child;
   int status = 1;
@@ -112,6 +135,7 @@ int main(int count, char **words) {
   }
   if (count > 1 && strcmp(words[1], "crowd") == 0) return crowd(), 0;
   if (count > 1 && strcmp(words[1], "hurry") == 0) return hurry(), 0;
+  if (count > 2) return enter_namespace(words[0], words[2]);
   if (count > 1) return describe(words[1]), 0;
   child = fork();
   if (child == 0) {

@@ -5,7 +5,8 @@
  *     samples --exec        the same by a child that executes this program; its process id is printed
  *     samples --fork        the same by a child that does not
  *     samples --allowed     exit status 0: this user may use perf events
- *     samples --forbid COMMAND...     executes a command that may not */
+ *     samples --forbid COMMAND...     executes a command that may not
+ *     samples --renames COMMAND...    executes a command in a file system that knows no renameat2 */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -69,11 +70,11 @@ static int open_event(void) {
   return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0ul);
 }
 
-static void forbid(void) {
+static void forbid(unsigned call, unsigned error) {
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog filter = {sizeof code / sizeof *code, code};
@@ -99,8 +100,9 @@ static void be_child(const char *how, char *program) {
 int main(int count, char **words) {
   pthread_t thread;
   if (count > 1 && strcmp(words[1], "--allowed") == 0) return open_event() < 0;
-  if (count > 2 && strcmp(words[1], "--forbid") == 0) {
-    forbid();
+  if (count > 2) {
+    if (strcmp(words[1], "--forbid") == 0) forbid(SYS_perf_event_open, EPERM);
+    if (strcmp(words[1], "--renames") == 0) forbid(SYS_renameat2, EINVAL);
     execvp(words[2], words + 2);
     return 127;
   }

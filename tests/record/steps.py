@@ -34,22 +34,29 @@ def events_of(actions):
 
 
 def events_in(tool, trace):
-    """The same of the trace."""
-    events, threads, sleeping = [], {}, set()
+    """The same of the trace. A thread that crashes before it begins is no goroutine yet, so the log of the crash is on another one."""
+    events, threads, sleeping, crashed = [], {}, set(), set()
     dump = subprocess.run([tool, "dump", "--json", trace], stdout=subprocess.PIPE, check=True)
     for line in dump.stdout.splitlines():
         event = json.loads(line)
         args = event["args"]
         if event["event"] == "GoCreate":
+            if threads and "g" not in event:
+                crashed.add(args["new_g"])
+                continue
             if threads:
                 events.append((threads[event["g"]], "create"))
             threads[args["new_g"]] = len(threads)
+        elif event["event"] == "UserLog" and event["g"] in crashed:
+            assert args["key_string"] == "gotrace record: crashed by", event
+            crashed.remove(event["g"])
         elif event["event"] == "GoBlock" and args["reason_string"] == "sleep":
             events.append((threads[event["g"]], "begin"))
             sleeping.add(event["g"])
         elif event["event"] == "GoUnblock" and args["g"] in sleeping:
             events.append((threads[args["g"]], "end"))
             sleeping.remove(args["g"])
+    assert not crashed, "goroutines of no thread: %s" % crashed
     return events
 
 

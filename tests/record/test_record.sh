@@ -3,16 +3,16 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, killed (at random moments), steps (killed after any instruction), boxes (of children), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), boxes (of children), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends killed steps crashes control boxes signals libraries descriptors bad_use executes outputs hostile children names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control boxes namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -348,7 +348,7 @@ test_alike() {
     for file in $(ldd "$work/alike" 2>&1 | grep -o '/[^ :]*') /lib/ld-musl-*; do
       [ ! -f "$file" ] || cp -L --parents "$file" "$work/root"
     done
-    for way in cancel times clone capabilities signal namespaces "root $work/root"; do
+    for way in cancel times clone bare capabilities signal namespaces "root $work/root"; do
       plain=0
       "$work/alike" $way >"$work/plain" 2>&1 || plain=$?
       for options in '' --children '--flight 1000'; do
@@ -365,7 +365,7 @@ test_alike() {
 
 # A limit of file sizes is one of shared memory, too. A program that cannot be traced after exec is named.
 test_limits() {
-  local status=0
+  local status=0 trace
   compile "${CC-cc}" tests/record/ends.c "$work/ends"
   (ulimit -f 2048; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 >"$work/traced" | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
   [ $status = 2 ] || { cat "$work/err"; fail "limits: exit status $status"; }
@@ -373,6 +373,10 @@ test_limits() {
   status=0
   (ulimit -f 1; "$tool" record -o "$work/limits.trace" "$work/ends" exit 2>&1 | cat >"$work/err"; exit ${PIPESTATUS[0]}) || status=$?
   [ $status = 1 ] && grep -q 'ulimit -f' "$work/err" || { cat "$work/err"; fail "limits: status $status"; }
+  # The memory of a child may be limited, and that of the recorder not.
+  "$tool" record --children -o "$work/few.trace" bash -c "ulimit -v 20000; '$work/ends' exit; exit 2" >"$work/traced" 2>"$work/err" || [ $? = 2 ] || fail "limits: of a child"
+  ! grep -q 'not traced' "$work/err" || { cat "$work/err"; fail "limits: a child whose memory is limited"; }
+  for trace in "$work"/few.*.trace; do "$tool" dump "$trace"; done | grep last_thing >/dev/null || fail "limits: a child without its trace"
   echo 'int main(void) { return 0; }' >"$work/program.c"
   "${CC-cc}" -static "$work/program.c" -o "$work/static"
   "$tool" record -o "$work/limits.trace" sh -c "exec $work/static" 2>"$work/err" || fail "limits: exec of a static program"
@@ -385,6 +389,35 @@ test_limits() {
 has_thread() { # has_thread TRACE FUNCTION [PARTIAL]
   { "$tool" dump --json "$1" 2>"$work/dumped" || [ "${3-}" ]; } | grep "\"event\":\"GoCreate\".*\"new_stack\":\[{\"pc\":[0-9]*,\"function\":\"$2\"" >/dev/null ||
     fail "$1 has no thread $2"
+}
+
+# Of a program that ends before its trace begins, the summary says how it ended, and no file is left.
+test_early() {
+  local way status said options result
+  compile "${CC-cc}" tests/record/early.c "$work/early"
+  while IFS=, read -r way status said; do
+    for options in '' --children; do
+      result=0
+      { (ulimit -c 0; "$tool" record $options -o "$work/early.trace" "$work/early" $way 2>"$work/err"); } 2>/dev/null || result=$?
+      [ $result != 77 ] || { echo 'test_record: no sandbox here'; exit 77; }
+      [ $result = $status ] || { cat "$work/err"; fail "early $way $options: status $result, not $status"; }
+      grep -q "$said" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ] || { cat "$work/err"; fail "early $way $options: does not say '$said'"; }
+      [ -z "$(find "$work" -name 'early*.trace*')" ] || { ls "$work"; fail "early $way $options: a file is left"; }
+    done
+  done <<'END'
+kill,137,^gotrace: .*/early was killed by signal 9 (Killed) before the recorder's library began in it: it has no trace$
+exit,3,^gotrace: .*/early ended with status 3, and the recorder's library did not begin in it: it has no trace$
+starts,159,^gotrace: process [0-9]* was killed by a signal while its trace began: it has no trace$
+END
+  # The same where another program executes it.
+  result=0
+  { "$tool" record -o "$work/early.trace" sh -c "exec $work/early kill" 2>"$work/err"; } 2>/dev/null || result=$?
+  [ $result = 137 ] && grep -q 'was killed by a signal, with which the trace ends' "$work/err" && ! grep -q 'not traced' "$work/err" ||
+    { cat "$work/err"; fail "early kill, executed: status $result"; }
+  result=0
+  { (ulimit -c 0; "$tool" record --children -o "$work/early.%p.trace" sh -c "$work/early starts; exit 5" 2>"$work/err"); } 2>/dev/null || result=$?
+  [ $result = 5 ] && grep -q 'process [0-9]* ended while its trace began: it has no trace' "$work/err" && [ "$(ls "$work"/early.*.trace | wc -l)" = 1 ] ||
+    { ls "$work"; cat "$work/err"; fail "early starts, a child: status $result"; }
 }
 
 # KILLED_RUNS: how many
@@ -856,6 +889,73 @@ test_children() {
   rm -f "$work"/*.trace
 }
 
+# Which other process ended a wait: after each of a program of known truth, and in a pipeline of a shell.
+test_processes() {
+  local compiler mode trace wanted
+  for compiler in "${CC-cc}" musl-gcc; do
+    command -v "$compiler" >/dev/null || continue
+    compile "$compiler" tests/record/processes.c "$work/processes"
+    for mode in pipes poll epoll select signals; do
+      "$tool" record -q --children -o "$work/%p.trace" "$work/processes" $mode "${PROCESSES_HOPS-300}" >"$work/said" || fail "processes $mode: status $?"
+      tests/record/processes.py "$tool" "$work/said" "$work"/*.trace || fail "$compiler, processes $mode"
+      rm "$work"/*.trace
+    done
+    "$tool" record -q --children -o "$work/%p.trace" "$work/processes" children || fail "$compiler, processes children: status $?"
+    for trace in "$work"/*.trace; do
+      "$tool" dump "$trace" | sed -n 's/.*woken by process" value_string="\([a-z]*\) (pid [0-9]*)\(, goroutine 1\)*".*/\1\2/p' | tr '\n' ' '
+      echo
+    done >"$work/woken"
+    # The shell has the other C library than a program of musl, whose call of it is not followed.
+    wanted='sh sh, goroutine 1 sh sh, goroutine 1 sh processes '
+    [ "$compiler" != musl-gcc ] || wanted='processes '
+    grep -qx "$wanted" "$work/woken" || { cat "$work/woken"; fail "$compiler, processes children"; }
+    rm "$work"/*.trace
+  done
+  compile "${CC-cc}" tests/record/processes.c "$work/processes"
+  (cd "$work" && "$tool" record -q --children -o %p.trace sh -c \
+    '{ read line; echo $line; } <"$0" | ./processes pipeline 0 | ./processes pipeline 200' <(sleep 0.3; echo one) >said) || fail "a pipeline: status $?"
+  [ "$(cat "$work/said")" = one ] || fail "a pipeline: another output"
+  for trace in "$work"/*.trace; do
+    "$tool" info --json "$trace" >"$trace.info"
+    "$tool" path --json --go 1 "$trace" >"$trace.path"
+    "$tool" path --go 1 "$trace" >"$trace.text"
+  done
+  python3 - "$work"/*.trace <<'END' || fail "a pipeline"
+import json, re, sys
+held, woken, texts = {}, {}, {}
+for trace in sys.argv[1:]:
+    pid = int(re.search(r"(\d+)(?:-2)?\.trace", trace)[1])  # before exec and after
+    held.setdefault(pid, []).extend((h["class"], h["process"]) for h in json.load(open(trace + ".info"))["holders"])
+    woken.setdefault(pid, []).extend(s["woken_by_process"] for s in json.load(open(trace + ".path"))["path"] if s.get("woken_by_process"))
+    texts[pid] = texts.get(pid, "") + open(trace + ".text").read()
+middle = [pid for pid in held if any(text.startswith("sh (pid") for text in woken[pid]) and held[pid][0][0] == "pipe"]
+assert len(middle) == 1, woken
+last = [pid for pid in held if f"processes (pid {middle[0]})" in woken[pid] and held[pid][0][0] == "pipe"]
+assert len(last) == 1, woken  # by stdio, so its goroutine is not known
+assert ("pipe", f"processes (pid {middle[0]})") in held[last[0]], held
+assert f", pipe, at " in texts[last[0]] and f", woken by process processes (pid {middle[0]})\n" in texts[last[0]], texts[last[0]]
+shells = [pid for pid in held if f"processes (pid {last[0]})" in woken[pid]]  # it sleeps after its input's end
+assert len(shells) == 1 and "child process" in dict(held[shells[0]]), (woken, held)
+END
+  rm "$work"/*.trace*
+  # A process may write anything to the memory by which they tell that.
+  cat >"$work/forge.py" <<'END'
+import glob, os, random, time
+folder = os.path.dirname(os.environ["GOTRACE_RECORD"])
+shared = [name for name in glob.glob(folder + "/*") if os.path.exists(name) and 500000 < os.stat(name).st_size < 700000]
+assert len(shared) == 1, shared
+file, size, end = os.open(shared[0], os.O_RDWR), os.stat(shared[0]).st_size, time.time() + 1.5
+while time.time() < end:
+    os.pwrite(file, random.choice((b"\xff", random.randbytes(1))) * 4096 if random.random() < .1 else random.randbytes(8), random.randrange(size - 4096))
+END
+  (cd "$work" && timeout 100 "$tool" record -q --children -o %p.trace sh -c \
+    'python3 forge.py & for mode in pipes epoll signals; do ./processes $mode 200 >/dev/null || exit 7; done; wait $!' 2>err) ||
+    fail "forged wakes: status $?, $(cat "$work/err")"
+  for trace in "$work"/*.trace; do
+    "$tool" check "$trace" >/dev/null && "$tool" info --json "$trace" >/dev/null || fail "forged wakes: $trace"
+  done
+}
+
 # A child has a box of its own with --children, otherwise none, and neither a thread nor a descriptor. What
 # a killed child has done is in its trace.
 test_boxes() {
@@ -884,6 +984,35 @@ test_boxes() {
     grep -q 'threads waited [0-9]* times for room' "$work/err" && ! grep -q problems "$work/err" || { cat "$work/err"; fail "$compiler, boxes: in a hurry"; }
     [ "$("$tool" dump "$work/b.trace" | grep -c GoSyscallBegin)" -ge 1000000 ] || fail "$compiler, boxes: calls in a hurry"
   done
+}
+
+# A child in a namespace cannot open the recorder's files. That is said, also if nobody can see the child from outside.
+test_namespaces() {
+  local status=0 way
+  compile "${CC-cc}" tests/record/boxes.c "$work/boxes"
+  for way in fork vfork spawn; do
+    "$tool" record --children -o "$work/n.trace" "$work/boxes" enters $way >"$work/traced" 2>"$work/err" || status=$?
+    [ $status != 77 ] || { echo 'test_record: no namespaces here'; exit 77; }
+    [ $status = 0 ] || { cat "$work/err"; fail "namespaces: $way: status $status"; }
+    "$work/boxes" enters $way | cmp - "$work/traced" || fail "namespaces: $way: another output"
+    [ "$(grep -c ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err")" = 1 ] ||
+      { cat "$work/err"; fail "namespaces: $way: a child is not named"; }
+    rm "$work"/n.trace
+  done
+  need unshare
+  unshare -Urfp --mount-proc true 2>/dev/null || { echo 'test_record: no namespaces here'; exit 77; }
+  "$tool" record --children -o "$work/n.%p.trace" -- unshare -Urfp --mount-proc sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
+  [ $status = 6 ] && [ "$(cat "$work/traced")" = 1 ] || { cat "$work/err"; fail "namespaces: status $status"; }
+  grep -q ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err" ||
+    { cat "$work/err"; fail "namespaces: the child is not named"; }
+  judge "$(ls "$work"/n.*.trace)" <(grep -v 'children of process' "$work/err")
+  # What nobody else can see is known by the id that it has outside.
+  if [ "$(id -u)" = 0 ] && unshare -fp --mount-proc true 2>/dev/null; then
+    rm "$work"/n.*.trace
+    "$tool" record --children -o "$work/n.%p.trace" -- unshare -fp --mount-proc sh -c 'exit 6' 2>"$work/err" || status=$?
+    [ $status = 6 ] && grep -q '^gotrace: process [0-9][0-9]* is not traced any more: ' "$work/err" && ! grep -q 'process 1 ' "$work/err" ||
+      { cat "$work/err"; fail "namespaces: a process of another id: status $status"; }
+  fi
 }
 
 # The debug information of a file is read once for all traces, and not at all if there is none. A damaged trace among them
@@ -931,6 +1060,18 @@ test_unwind() {
       [ "$(uniq <"$work/loaded" | wc -l)" = 1 ] || echo "test_record: unwind: no library takes another's place"
     done
   done
+  if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+    for size in 40 90; do
+      printf 'void call(void (*f)(void)); void call(void (*f)(void)) { volatile char room[%d]; room[0] = 1; f(); room[9] = 2; }\n' \
+        $size >"$work/library.c"
+      aarch64-linux-gnu-gcc -shared -fPIC -O1 "$work/library.c" -o "$work/library$size.so"
+    done
+    for options in -O0 '-O2 -fomit-frame-pointer'; do
+      # shellcheck disable=SC2086
+      aarch64-linux-gnu-gcc -std=gnu11 -g -rdynamic $options -I. tests/record/unwinds.c -o "$work/unwinds" -pthread -ldl
+      qemu-aarch64 -L /usr/aarch64-linux-gnu "$work/unwinds" "$work/library40.so" "$work/library90.so" >"$work/loaded" || fail "unwind: arm64 $options: $?"
+    done
+  fi
   for compiler in "${CC-cc}" musl-gcc; do # signals in the midst of dlopen
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/loads.c "$work/places.so" -shared -fPIC -DPLACES
@@ -963,8 +1104,7 @@ test_debugger() {
     "$work/walks" || fail "debugger: $(cat "$work/walks")"
 }
 
-# A byte that is in the stream's buffer costs little, since the program has no thread of the tracer's. The least CPU time of
-# five runs counts.
+# A byte that is in the stream's buffer costs little more than without the library. The least CPU time of five runs counts.
 test_bytes() {
   local i
   compile "${CC-cc}" tests/record/bytes.c "$work/bytes"
@@ -975,7 +1115,7 @@ test_bytes() {
     cmp "$work/plain" "$work/traced" || fail "bytes: another sum"
   done
   i=$(($(sort -n "$work/time.traced" | head -n 1) * 100 / $(sort -n "$work/time.plain" | head -n 1)))
-  [ $i -lt 200 ] || fail "bytes: getc takes $i % of the time that it takes untraced"
+  [ $i -lt 150 ] || fail "bytes: getc takes $i % of the time that it takes untraced"
   echo "getc takes $i % of the time that it takes untraced"
 }
 
@@ -1041,6 +1181,17 @@ test_flight() {
       [ "$("$tool" dump "$trace" | grep -c 'GoBlock.*sleep')" -ge "$(basename "$trace" | tr -dc 0-9)" ] || fail "flight: $trace lacks what came before the signal"
     done
     rm -f "$work"/soon.*
+  done
+  # Not every file system has renameat2. A file that is there is kept.
+  compile "${CC-cc}" tests/record/samples.c "$work/samples"
+  for traced in '' --renames; do
+    : >"$work/soon.1.trace"
+    status=0
+    ${traced:+"$work/samples" $traced} "$tool" record -q --flight 9 -o "$work/soon.trace" "$work/ends" snapshots "$work/soon-2.1.trace" >"$work/traced" || status=$?
+    [ $status = 9 ] && [ ! -s "$work/soon.1.trace" ] && "$tool" check "$work/soon-2.1.trace" >/dev/null ||
+      { ls "$work"; fail "flight: a snapshot beside another file $traced: status $status"; }
+    [ -z "$(find "$work" -name 'soon.trace.*')" ] || fail "flight: an unfinished file is left $traced"
+    rm -f "$work"/soon*
   done
   # It keeps what is younger, however the program ends, and can be asked for it.
   "$tool" record -q --flight 1 -o "$work/naps.trace" sh -c 'sleep 1.5; for i in 1 2 3; do sleep 0.2; done; touch '"$work"'/naps; sleep 0.2; kill -9 $$' 2>/dev/null &

@@ -242,6 +242,32 @@ def told_then_handed_on():
     return t, {("mutex", "get", "grab"): (2, 4100), ("mutex", "get", "get"): (1, 3000)}
 
 
+def waits_for_python():
+    """2 waits for 1 to release CPython's lock, three times in a row, and 3, which slept after its first time."""
+    t = Trace()
+    threads(t, 3)
+    for go, name in (1, "one"), (2, "two"), (3, "three"):
+        t.event(go, 100 + go, LOG, 0, t.string("begins"), t.string(""), t.stack(name))
+    take = t.stack("pthread_cond_timedwait", "take_gil", "_PyEval_EvalFrameDefault")
+    drop = t.stack("pthread_cond_signal", "drop_gil", "_PyEval_EvalFrameDefault")
+    numbers = {2: 0, 3: 0}
+
+    def wait(go, begin, end, by, reason="sync: condition variable", stack=take):
+        t.event(go, begin, GO_BLOCK, t.string(reason), stack)
+        t.event(by, end, GO_UNBLOCK, go, numbers[go] + 1, drop if by != go else 0)
+        t.event(go, end + 10, GO_START, go, numbers[go] + 2)
+        numbers[go] += 2
+    wait(2, 1000, 6000, 2)
+    wait(3, 1500, 6500, 3)
+    wait(3, 6600, 6900, 3, "sleep", t.stack("nanosleep", "three"))
+    wait(2, 6020, 11020, 2)
+    wait(3, 12000, 13500, 1)
+    wait(2, 11040, 14000, 1)
+    for m in 1, 2, 3:
+        t.event(m, 15000, GO_DESTROY)
+    return t, {("Python's GIL", "take_gil", "one"): (2, 13000 + 1500)}
+
+
 def deadlocked(how):
     """1 and 2 wait for each other's lock; but if 2 has handed on what it had, that is not known. Or 3 waits for its own."""
     t = Trace()
@@ -334,7 +360,7 @@ def check_samples(file):
 
 def known(directory):
     file = os.path.join(directory, "known.trace")
-    for make in handed_on, another_lock, helpers, other_waits, permits, passed_through, told, told_then_handed_on:
+    for make in handed_on, another_lock, helpers, other_waits, permits, passed_through, told, told_then_handed_on, waits_for_python:
         trace, wanted = make()
         write(trace, file)
         found = {(row["class"], row["place"], row["holder"]): (row["blocked_count"], row["blocked_total"]) for row in info(file)["holders"]}

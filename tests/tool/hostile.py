@@ -280,7 +280,7 @@ def check_modules(tool, directory):
 
 def check_debug_link(tool, directory):
     """What a debug link names turns into a pipe again and again: the tool itself does not wait for somebody to
-    write to it. (A debugger would; there is none on PATH.)"""
+    write to it. (A debugger would; there is none on PATH. See check_debugger_waits.)"""
     folder = os.path.join(directory, "linked")
     os.mkdir(folder)
     file = library(folder)
@@ -310,6 +310,28 @@ def check_debug_link(tool, directory):
         fail("debug link: symbolize waits for a pipe")
     over.append(True)
     thread.join()
+
+
+def check_debugger_waits(tool, directory):
+    """A debugger that opens a pipe is ended. The real ones do so, for example, if FILE.dwp is one."""
+    folder = os.path.join(directory, "waits")
+    os.mkdir(folder)
+    file = library(folder)
+    os.mkfifo(os.path.join(folder, "pipe"))
+    for program in "llvm-symbolizer", "addr2line":
+        with open(os.path.join(folder, program), "w", encoding="utf-8") as script:
+            script.write("#!/bin/sh\nexec </dev/null\nread line <%s/pipe\n" % folder)
+        os.chmod(script.name, 0o755)
+    t = started()
+    t.string(module(0x100000, file))
+    t.event(1, 10, LOG, 0, t.string("key"), t.string("value"), t.stack(hex(0x100000 + file[2] + 1)))
+    try:
+        ended = subprocess.run([tool, "symbolize", "-o", os.path.join(folder, "named"), write(os.path.join(folder, "trace"), t)],
+                               stderr=subprocess.PIPE, check=True, timeout=60, env=dict(os.environ, PATH=folder))
+        if b"failed for" not in ended.stderr:
+            fail("a debugger that waits for a pipe: %s" % ended.stderr)
+    except subprocess.TimeoutExpired:
+        fail("a debugger waits for a pipe, and symbolize for it")
 
 
 def check_unpacked(tool, directory):
@@ -528,6 +550,6 @@ def check_lines(tool, directory):
 
 check_texts(sys.argv[1], sys.argv[2])
 # The last one takes much memory itself: see megabytes().
-for check in check_lines, check_modules, check_debug_link, check_unpacked, check_demangled, check_memory, check_threads, check_shorter, check_folded, check_details:
+for check in check_lines, check_modules, check_debug_link, check_debugger_waits, check_unpacked, check_demangled, check_memory, check_threads, check_shorter, check_folded, check_details:
     check(sys.argv[1], sys.argv[2])
 sys.exit(failures > 0)

@@ -686,10 +686,10 @@ def recorded():
     return t
 
 
-def named(generations=3):
+def named(generations=3, watched=False):
     """A recording of five threads, one after the other on a proc, in generations. All began with pool, which main creates, in the
     first; one, and later a second, gets the name "net", a third "disk" and then "log"; two have none. The names come when
-    the threads have run already. `log` waits from the second generation on."""
+    the threads have run already. `log` waits from the second generation on. `watched`: as with --switches."""
     made = Generations()
     given = {(0, 3): "net", (1, 4): "net", (0, 5): "disk", (1, 5): "log"}
     for number in range(generations):
@@ -698,6 +698,8 @@ def named(generations=3):
         t.event(1, at, PROC_STATUS, 1, 1)
         t.event(1, at + 1, GO_STATUS, 1, 1, RUNNING)
         t.event(1, at + 2, LOG, 0, t.string("gotrace record: CPU time"), t.string("1000"), main)
+        if watched:
+            t.string("gotrace record: context switches")
         waits, order = set(range(2, 7)) if number else set(), collections.Counter()
         for g in range(2, 7):
             if number:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `gotrace` says of traces of `gotrace record`, whose goroutines are threads: no command says that a thread runs, since
-it may wait where the library does not see it, and threads go by the names that the program gave them.
+it may wait where the library does not see it, unless the trace has context switches. Threads go by the names that the
+program gave them.
 
     tests/tool/recordings.py [TOOL]
 
@@ -59,10 +60,10 @@ def words_of(path):
     return found[False], found[True]
 
 
-def check_words(path, recorded, what):
+def check_words(path, unseen, what):
     everything = {command for command, _ in outputs(path)} | {"view"}
     words = words_of(path)
-    assert words == ((set(), everything) if recorded else (everything, set())), "%s: say running: %s, %s: %s" % (what, words[0], UNSEEN, words[1])
+    assert words == ((set(), everything) if unseen else (everything, set())), "%s: say running: %s, %s: %s" % (what, words[0], UNSEEN, words[1])
 
 
 def rows(*arguments):
@@ -95,6 +96,14 @@ def main():
             assert rows(part) == NAMES, (what, rows(part))
         # The name of a part is that of the whole.
         assert rows("--to", "20us", made) == NAMES, rows("--to", "20us", made)
+        # With context switches, a thread that runs has a processor.
+        with open(made, "wb") as out:
+            out.write(made_trace.named(watched=True).data())
+        run("convert", "--to", "1.21", "-o", v1, made)
+        for path, what in (made, "a recording with switches"), (v1, "a recording with switches in 1.21"):
+            check_words(path, False, what)
+            run("cut", "--from", "205us", "-o", part, path)
+            check_words(part, False, "a part of " + what)
         # Neither a log that mentions the category nor a label makes a recording.
         t, stack = made_trace.running_main()
         t.event(1, 1000, made_trace.GO_LABEL, t.string("label"))

@@ -686,24 +686,31 @@ def try_functions(b, tool, directory):
 
 
 def try_recorded(b, tool, directory):
-    """Of a trace of `gotrace record`, the page says nowhere that a thread runs. Threads are grouped by their names."""
+    """Of a trace of `gotrace record`, the page says nowhere that a thread runs, and nothing else if the trace has context switches.
+    Threads are grouped by their names."""
+    for watched in False, True:
+        try_named(b, tool, directory, watched)
+
+
+def try_named(b, tool, directory, watched):
     page = os.path.join(directory, "recorded.html")
-    open_page(b, tool, page, write(directory, "recorded.trace", made_trace.named()))
+    open_page(b, tool, page, write(directory, "recorded.trace", made_trace.named(watched=watched)))
+    told, other = ("running", "not seen waiting") if watched else ("not seen waiting", "running")
     b.run("""
         const c = gotrace.app.painter.context, draw = c.fillText;
         window.drawn = [];
         c.fillText = function (text, ...rest) { window.drawn.push(text); return draw.call(this, text, ...rest); };
         gotrace.app.painter.draw();""")
     drawn = b.run("return window.drawn")
-    check(any("not seen waiting" in text for text in drawn), "the picture does not say that a thread was not seen waiting:", drawn)
+    check(any(told in text for text in drawn), "the picture does not say that a thread was %s:" % told, drawn)
     check({"▾ net", "▾ pool", "G5 log"} <= set(drawn), "groups of threads:", drawn)
     b.run("const {model} = gotrace.app, row = model.rows.find((r) => r.name === 'net');"
           "return gotrace.app.sliceAt(row.number, 16500, false).then((slice) => gotrace.app.select(slice))")
     b.wait_for("document.getElementById('panel').textContent.includes('G3')", 20)
     b.keys("2")
     said = drawn + b.run("return ['panel', 'summary', 'legend', 'status', 'facts'].map((id) => document.getElementById(id).textContent)")
-    check(sum("not seen waiting" in text for text in said[len(drawn):]) == 3, "panel, summary, legend:", said[len(drawn):])
-    check(not any("running" in text for text in said), "the page says running:", [text for text in said if "running" in text])
+    check(sum(told in text for text in said[len(drawn):]) == 3, "panel, summary, legend:", said[len(drawn):])
+    check(not any(other in text for text in said), "the page says %s:" % other, [text for text in said if other in text])
     b.keys("1")
     no_errors(b)
 

@@ -273,6 +273,7 @@ typedef struct settings {
   bool no_return;
   const char *lengths;      /* FROM-TO: see view_lengths.c; NULL: not given */
   bool batches;             /* see view_batches.c */
+  const char *base;         /* see input.base; NULL: not given */
   const char *const *words; /* the options of gotrace view that say what is read, without --from, --to */
   size_t word_count;
   uint64_t size; /* of a page with the trace in it, bytes; 0: PAGE_SIZE */

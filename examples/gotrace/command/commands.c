@@ -157,9 +157,12 @@ const option options[] = {
      "nanoseconds; for the page",
      NULL, set_text, SETTING(lengths), 0},
     {"--batches",
-     "not the page, but which threads wrote how much when, as JSON, from Go 1.22 on; without reading events; for the "
-     "page",
+     "not the page, but which threads wrote how much when, and where generations begin, as JSON, from Go 1.22 on; "
+     "without reading events; for the page",
      NULL, set_flag, SETTING(batches), 0},
+    {"--base TIME",
+     "FILE is a later part of a trace whose first event was at this time, in nanoseconds of its clock; for the page",
+     NULL, set_text, SETTING(base), 0},
     {"--partial", "if the trace is broken, keep what comes before the error", NULL, set_flag, SETTING(partial), 0},
     {"--lenient",
      "accept regions that end out of order, which Go refuses: such an end closes its own region; how many did is "
@@ -252,7 +255,8 @@ const command commands[] = {
          "shares, 64 MiB (less where ulimit -f or -v is small), from which it writes the trace. So the trace is "
          "complete however the program ends, but for the last event of each thread; also after SIGKILL or _exit. With "
          "--children each process shares 16 MiB of its own; one that cannot is named, and not traced. Its trace is "
-         "complete when it ends, even if that is after the command. For crashes, Ctrl-C and other signals that end the "
+         "complete when it ends, even if that is after the command. The traces tell which of the other processes ended "
+         "a wait for a child, a pipe or a socket. For crashes, Ctrl-C and other signals that end the "
          "program the library has handlers that the program does not see and may replace; they change neither a "
          "signal that is ignored nor the status with which the program ends.\n\n"
          "The kernel tells more (perf events); no code runs in the program for it. CPU samples say where CPU time "
@@ -553,7 +557,7 @@ const command commands[] = {
          "  gotrace view --from 1.5s --to 1.52s -o part.html app.trace",
      .result = "a page",
      .options = PART "," FILTER ",--index INDEX,-o OUT,--open,--no-open,--size BYTES,--pictures,--data,--lengths "
-                     "FROM-TO,--batches,--partial,--lenient",
+                     "FROM-TO,--batches,--base TIME,--partial,--lenient",
      .files = MANY,
      .run_all = command_view},
 #if !IN_BROWSER

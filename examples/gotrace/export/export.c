@@ -15,7 +15,7 @@ const char *counter_name(const exporter *x, unsigned counter, char text[COUNTER_
   static const char *const names[COUNTERS] = {
       "heap", "heap goal", "goroutines runnable", NULL, "goroutines in system calls", "goroutines waiting"};
   if (names[counter]) return names[counter];
-  snprintf(text, COUNTER_NAME, "goroutines %s", running_text(x->c.recorded));
+  snprintf(text, COUNTER_NAME, "goroutines %s", running_text(waits_unseen(&x->c)));
   return text;
 }
 
@@ -187,7 +187,7 @@ static void tell_counts(exporter *x, int64_t now) {
 }
 
 static void show_status(exporter *x, const goroutine *g, unsigned status, int64_t time) {
-  const char *const names[] = {"", "runnable", running_text(x->c.recorded), "system call", "waiting"};
+  const char *const names[] = {"", "runnable", running_text(waits_unseen(&x->c)), "system call", "waiting"};
   const shown_go *shown = shown_of(x, g);
   mark m = {0};
   m.name = status == GO_WAITING && shown->reason ? shown->reason

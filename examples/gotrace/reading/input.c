@@ -220,6 +220,7 @@ gotrace_result input_decode(input *in, bool raw) {
 
 int64_t input_first_time(const input *in, const gotrace_event *e) {
   gotrace_decoder_info info;
+  if (in->has_base) return in->base;
   gotrace_decoder_get_info(in->decoder, &info);
   return info.family == 1 ? e->time : info.first_time;
 }

@@ -37,9 +37,11 @@ typedef struct input {
   bytes copy;        /* a pipe that is decoded more than once, or what a gzip file contains */
   uint8_t ahead[64]; /* the beginning of a pipe that is read on demand */
   size_t ahead_size, ahead_taken;
-  int64_t from; /* decoding may skip what is earlier: nanoseconds since the first event; 0 for all that needs states */
-  bool lenient; /* decoding accepts region ends that are out of order */
-  bytes index;  /* of which this is: */
+  int64_t from;  /* decoding may skip what is earlier: nanoseconds since the first event; 0 for all that needs states */
+  bool lenient;  /* decoding accepts region ends that are out of order */
+  bool has_base; /* it is a later part of a trace, whose first event was at: */
+  int64_t base;  /* all times are told since then */
+  bytes index;   /* of which this is: */
   const uint8_t *snapshot; /* where ordered decoding begins; NULL: at the beginning of the trace */
   size_t snapshot_size;
   bool index_refused; /* and reported */
@@ -118,7 +120,8 @@ static inline const gotrace_event_spec *spec_in_file(const gotrace_event *e, int
   return e->v1_kind ? gotrace_find_event_spec((gotrace_format)format, e->v1_kind) : e->spec;
 }
 
-/* The time of the trace's first event, even if decoding has skipped it. `e`: the first event that was read. */
+/* The time of the trace's first event, even if decoding has skipped it, or the file does not have it. `e`: the first
+ * event that was read. */
 int64_t input_first_time(const input *in, const gotrace_event *e);
 
 /* How to process the generations of a trace. A trace without generations counts as one. */

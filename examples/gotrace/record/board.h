@@ -5,6 +5,7 @@
  *
  *     settings   written once, before the program starts, and sealed
  *     list       one entry per trace; mapped only while a trace starts
+ *     wakes      with --children: who ends waits of other processes; mapped as the box is
  *     box        what a process captures; mapped until it ends, or executes another program
  *
  * The first program's box is there before it starts. Any other program, and with --children any other process, asks for
@@ -19,8 +20,9 @@
  *
  *   1. The system opens a file of the command only for a process that could as well debug the command. What such a
  *      process can write, the list and the folder, gives it nothing that it does not have.
- *   2. A process that has given up privileges keeps only the mapping of its own box, and only if it is traced itself.
- *      The box's writer does not trust it (outside.h): it decides nothing about other files.
+ *   2. A process that has given up privileges keeps only the mappings of its own box and of the wakes, and only if
+ *      it is traced itself. The box's writer does not trust it (outside.h): it decides nothing about other files. The
+ *      wakes decide only which processes traces name as those that ended a wait.
  *   3. fork passes no mapping to the child, and no descriptor of a trace.
  *   4. Another process may get the process id of a command that was killed. The settings must therefore be sealed and
  *      belong to the process's own user; the other files must be those that the settings name. */
@@ -35,9 +37,10 @@
 #include <sys/stat.h>
 
 #define BOARD_VARIABLE "GOTRACE_RECORD"
-#define BOARD_VERSION 0x676f747261636504u
+#define BOARD_VERSION 0x676f747261636505u
 #define BOARD_PATH 4096
-#define BOARD_TRACES 4096 /* at most; fewer if files must be small (ulimit -f) */
+#define BOARD_TRACES 4096  /* at most; fewer if files must be small (ulimit -f) */
+#define NAME_OF_PROGRAM 16 /* bytes, with the final 0 */
 #define BOARD_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) /* of the settings */
 
 /* Category of logs with a thread's CPU time since its last such log, in nanoseconds. A second number is the id of
@@ -52,6 +55,10 @@
 /* Category of the logs of threads that are about to wait for a lock: the id of the goroutine that has it. The log's
  * stack is where that one took it. */
 #define RECORD_HOLDER "gotrace record: lock held by"
+
+/* Category of the logs of threads whose wait a process of the same recording has ended, after that wait: "PROGRAM (pid
+ * NUMBER)". With ", goroutine ID" after it, that is the one of the other process's trace. */
+#define RECORD_WAKER "gotrace record: woken by process"
 
 /* Category of the log of a thread that gets a signal by which the program crashes: the signal's name. The log's stack
  * is where the thread was. */
@@ -79,6 +86,7 @@ struct record_settings {
   uint64_t version;
   int32_t command_pid, first_pid; /* of the command, and of the program that it runs */
   struct kept_file list, folder;
+  struct kept_file wakes;      /* none without --children */
   struct kept_file box;        /* of the first program */
   struct kept_file given;      /* the first trace goes to this device, pipe or target of a link */
   char library[2][BOARD_PATH]; /* for programs of glibc and of musl; empty: there is none */
@@ -115,7 +123,31 @@ struct trace_list {
   } entry[];
 };
 
-/* Why a trace ends, if not by an error. The process says 0 again if exec fails. */
+/* Who ends waits of other processes: see preload/wakes.c. Any process may have written anything. */
+#define WAKE_BUCKETS 1024
+#define WAKE_NOTES 10
+struct wakes {
+  uint32_t count; /* atomic: of processes */
+  struct wake_process {
+    int32_t pid, parent;
+    char program[NAME_OF_PROGRAM];
+    uint64_t standard[3];  /* atomic: the keys of its standard input, output and error output; 0: none */
+    uint64_t began, ended; /* atomic: when; 0: not yet, or not known */
+  } process[BOARD_TRACES]; /* as in the list */
+  struct wake_bucket {
+    uint32_t waiting; /* atomic: threads that wait for a key of this bucket */
+    struct wake_note {
+      uint64_t waker;  /* atomic, written last; 0: free */
+      uint64_t key;    /* what was done: atomic, */
+      uint64_t time;   /* and when: atomic, nanoseconds of CLOCK_MONOTONIC */
+      uint64_t signal; /* atomic: which signal was sent; 0: it is something else */
+    } note[WAKE_NOTES];
+  } bucket[WAKE_BUCKETS] __attribute__((aligned(64)));
+};
+
+/* Why a trace ends, if not by an error. The process says 0 again if exec fails. With --children it also says the errno
+ * of its children that cannot open the command's files: they have no box in which they could. */
+enum { SAID_WHY = 0xff, SAID_UNREACHED_SHIFT = 8 };
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
   TRACE_SANDBOXED,    /* the process enters a sandbox */
@@ -129,6 +161,7 @@ struct trace_ends {
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
+    uint32_t unreached;           /* errno of its children that cannot be traced; 0: */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
     uint64_t events, waits;       /* of threads, for room */
     uint64_t problems[64];        /* by gotrace_problem */

@@ -402,12 +402,14 @@ static void release_thread(recorder *r, stream *s, gotrace__thread *m) {
 }
 
 static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
-  uint64_t index = gotrace__load_relaxed(&m->index) - 1, id = gotrace__load_relaxed(&m->system_id);
+  uint64_t index, id;
   size_t most = r->size / sizeof *m, chunks = 0;
   gotrace__record_chunk *next;
   stream *s;
   bool over;
   if (gotrace__load_acquire(&m->first_session) != r->t->options.session) return true;
+  index = gotrace__load_relaxed(&m->index) - 1; /* only now: another thread may have had the record */
+  id = gotrace__load_relaxed(&m->system_id);
   if (index >= most || id - 1 >= INT32_MAX) return false;
   if (index >= r->stream_count) {
     size_t count = index + 64;
@@ -434,6 +436,8 @@ static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
     if (++chunks > r->size / GOTRACE__FIRST_CHUNK_BYTES || !begin_chunk(r, s, next)) return false;
     give_back(r, from);
   }
+  gotrace__store_relaxed(&m->read_at, s->copy->size); /* a thread may have more room then */
+  gotrace__store_relaxed(&m->read_chunk, (gotrace__record_chunk *)address_of(r, s->from));
   if (over) release_thread(r, s, m);
   return true;
 }
@@ -630,7 +634,8 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   options.version = set->format ? set->format : GOTRACE_GO_1_23;
   options.restate = r->flight != 0;
   options.cut_bytes = (size_t)4 << 20;
-  options.session = 1;
+  options.session = GOTRACE__BOX_USED; /* the first, and only, one of the process */
+  options.on = &r->box->state;
   options.strings = r->strings.to;
   options.stacks = r->stacks.to;
   options.sites = r->sites.to;
@@ -657,7 +662,8 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
 
 bool recorder_is_used(const recorder *r) { return gotrace__load_acquire(&r->box->base) != 0; }
 
-uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said); }
+uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_WHY; }
+uint32_t recorder_unreached(const recorder *r) { return gotrace__load_acquire(&r->box->said) >> SAID_UNREACHED_SHIFT; }
 
 static bool write_data(int to, const bytes *data, size_t size) {
   size_t at = 0;
@@ -793,10 +799,10 @@ static void free_stream(recorder *r, const stream *s) {
   }
 }
 
-void recorder_finish(recorder *r, int to, struct trace_end *end) {
+/* Reads the rest, and ends the trace. */
+static void complete_trace(recorder *r, int to, struct trace_end *end) {
   gotrace__transcriber *t = r->t;
   const gotrace__box *box = r->box;
-  copied_table *const tables[] = {&r->strings, &r->stacks, &r->sites, &r->reasons, &r->modules};
   gotrace__clocks clocks;
   gotrace_result said = (gotrace_result)gotrace__load_relaxed(&box->result);
   size_t i;
@@ -817,10 +823,15 @@ void recorder_finish(recorder *r, int to, struct trace_end *end) {
   end->problems[GOTRACE_PROBLEM_NO_MEMORY] += box->lost;
   end->problems[GOTRACE_PROBLEM_NESTED] += box->nested;
   end->problems[GOTRACE_PROBLEM_THREAD_OVER] += box->over;
+}
+
+static void free_recorder(recorder *r) {
+  copied_table *const tables[] = {&r->strings, &r->stacks, &r->sites, &r->reasons, &r->modules};
+  size_t i;
   for (i = 0; i < r->stream_count; i++) free_stream(r, &r->streams[i]);
   for (i = 0; i < r->ended_count; i++) free_stream(r, &r->ended[i]);
-  gotrace__transcribe_free(t);
-  free(t);
+  gotrace__transcribe_free(r->t);
+  free(r->t);
   for (i = 0; i < COUNT(tables); i++) gotrace__table_free(tables[i]->to);
   gotrace__modules_free();
   gotrace__modules.records = r->unloaded;
@@ -835,6 +846,11 @@ void recorder_finish(recorder *r, int to, struct trace_end *end) {
   free(r->ended);
   free_samples(r);
   free(r);
+}
+
+void recorder_finish(recorder *r, int to, struct trace_end *end) {
+  complete_trace(r, to, end);
+  free_recorder(r);
 }
 #endif
 

@@ -31,8 +31,7 @@ static struct trace_list *list;
 static struct trace_ends *ends;
 static volatile pid_t child;
 static uid_t program_owner;
-static pid_t first_pid; /* of the command, and how it ended */
-static int first_status;
+static int first_status; /* how the command ended */
 
 /* The output, as the user named it; its folder stays open. */
 static struct {
@@ -228,6 +227,14 @@ static uint32_t count_entries(void) {
   return count;
 }
 
+/* Without this memory, traces do not tell which other process ended a wait. */
+static void share_wakes(bool wanted) {
+  struct rlimit limit;
+  shared.wakes.descriptor = -1;
+  if (!wanted || (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof(struct wakes))) return;
+  munmap(share(&shared.wakes, sizeof(struct wakes)), sizeof(struct wakes));
+}
+
 /* ----------------------------------------------------------------------------------------------------- outside ----
  *
  * A process captures into a box, and a process of the tool writes the trace: see outside.h. For the first program that
@@ -258,11 +265,12 @@ static struct {
   int error;
 } untold;
 
-/* Less than usual where files and memory are limited. */
+/* Less than usual where files are limited, or the memory of the process (0, this one: it will inherit the limit). */
 static size_t size_of_box(size_t size) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size) size = (size_t)limit.rlim_cur;
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 8 < size) size = (size_t)limit.rlim_cur / 8;
+  if (prlimit(outside.process, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur / 8 < size)
+    size = (size_t)limit.rlim_cur / 8;
   return size & ~(size_t)0xffff;
 }
 
@@ -322,13 +330,16 @@ static int open_trace(const struct trace_entry *entry, int mode) {
   return file;
 }
 
-/* Its own copy, which does not change. False: the process has not begun to capture. */
-static bool read_entry(struct trace_entry *to) {
-  if (__atomic_load_n(&list->entry[outside.index].state, __ATOMIC_ACQUIRE) != TRACE_STARTED) return false;
+/* Its own copy, which does not change. False: the process is not in this state. */
+static bool read_entry_in(uint32_t state, struct trace_entry *to) {
+  if (__atomic_load_n(&list->entry[outside.index].state, __ATOMIC_ACQUIRE) != state) return false;
   *to = list->entry[outside.index];
   to->name[NAME_MAX] = 0;
   return to->writer == getpid();
 }
+
+/* False: the process has not begun to capture. */
+static bool read_entry(struct trace_entry *to) { return read_entry_in(TRACE_STARTED, to); }
 
 /* The process has made the file, or it was given. */
 static void find_output_of_box(void) {
@@ -374,7 +385,20 @@ static bool leaves_box(void) {
   return said == TRACE_SANDBOXED || (said == TRACE_EXECUTES && (has_successor() || !has_box()));
 }
 
+/* The process has ended while its trace began, so its file stays empty. */
+static void remove_empty(void) {
+  struct trace_entry entry;
+  int file = -1;
+  if (read_entry_in(TRACE_STARTS, &entry) && *entry.name && !strchr(entry.name, '/'))
+    file = open_trace(&entry, O_RDONLY);
+  if (file < 0) return;
+  unlinkat(out.folder, entry.name, 0);
+  close(file);
+}
+
+/* A program that is executed may be killed before the library begins in it. */
 static uint32_t why_ended(uint32_t said, int status) {
+  if (said == TRACE_EXECUTES && status >= 0 && WIFSIGNALED(status)) return TRACE_KILLED;
   if (said == TRACE_EXECUTES || said == TRACE_SANDBOXED || said == TRACE_KILLED) return said;
   if (status >= 0) return WIFSIGNALED(status) ? TRACE_KILLED : TRACE_EXITS;
   return said == TRACE_EXITS ? said : TRACE_CUT_OFF;
@@ -387,7 +411,9 @@ static void finish_outside(int status) {
   struct trace_entry entry;
   find_output_of_box();
   end.why = why_ended(recorder_said(r), status);
+  end.unreached = recorder_unreached(r);
   recorder_finish(r, outside.output, &end);
+  remove_empty();
   outside.recorder = NULL;
   control_end();
   if (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor() && read_entry(&entry) && *entry.name &&
@@ -406,6 +432,12 @@ static void name_unfinished(unfinished_name name, const char *trace, pid_t write
   snprintf(name, sizeof(unfinished_name), "%s.%d", trace, (int)writer);
 }
 
+/* Replaces no file. Not every file system can rename so. */
+static bool rename_to_new(const char *from, const char *to) {
+  if (syscall(SYS_renameat2, out.folder, from, out.folder, to, 1 /* RENAME_NOREPLACE */) == 0) return true;
+  return errno != EEXIST && linkat(out.folder, from, out.folder, to, 0) == 0 && unlinkat(out.folder, from, 0) == 0;
+}
+
 /* Writes a snapshot under another name first, so that it appears complete. */
 static void write_snapshot(void) {
   static unsigned number;
@@ -414,7 +446,8 @@ static void write_snapshot(void) {
   struct trace_entry entry;
   char *dot;
   unsigned turn = 1;
-  int file, renamed = -1;
+  bool renamed = false;
+  int file;
   if (!read_entry(&entry) || strchr(entry.name, '/') || number == MOST_SNAPSHOTS) return;
   if (*entry.name) snprintf(stem, sizeof stem, "%s", entry.name);
   else snprintf(stem, sizeof stem, "%.200s.%d.trace", shared.program, (int)entry.pid);
@@ -428,10 +461,10 @@ static void write_snapshot(void) {
       char again[16] = "";
       if (turn > 1) snprintf(again, sizeof again, "-%u", turn);
       snprintf(name, sizeof name, "%.*s%s.%u%s", (int)(dot - stem), stem, again, number, dot);
-      renamed = (int)syscall(SYS_renameat2, out.folder, unfinished, out.folder, name, 1 /* RENAME_NOREPLACE */);
-    } while (renamed != 0 && errno == EEXIST && ++turn < 1000);
+      renamed = rename_to_new(unfinished, name);
+    } while (!renamed && errno == EEXIST && ++turn < 1000);
   close(file);
-  if (renamed != 0) unlinkat(out.folder, unfinished, 0);
+  if (!renamed) unlinkat(out.folder, unfinished, 0);
 }
 
 /* Reads what the process captures, and waits a moment, or until something happens. */
@@ -665,7 +698,6 @@ static int run(const char *path, char **words, const char *library) {
   server = begin_server();
   status = follow();
   end_server(server);
-  first_pid = child;
   first_status = status;
   child = 0;
   if (error) refuse(status_of(error), "%s: %s", path, strerror(error));
@@ -719,10 +751,13 @@ static bool is_used_again(const char *name, uint32_t index, uint32_t count) {
   return false;
 }
 
+/* In the command's namespace, if that is known. */
+static int32_t process_of(const struct trace_entry *entry) { return entry->process ? entry->process : entry->pid; }
+
 /* Whether a process has a trace after this one. */
-static bool goes_on(int32_t pid, uint32_t index, uint32_t count) {
+static bool goes_on(int32_t process, uint32_t index, uint32_t count) {
   for (index++; index < count; index++)
-    if (list->entry[index].pid == pid) return true;
+    if (process_of(&list->entry[index]) == process) return true;
   return false;
 }
 
@@ -734,7 +769,7 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   if (renewed[index].inode) t->start.identity = renewed[index];
   t->end = ends->entry[index];
   t->file = -1;
-  t->goes_on = goes_on(t->start.pid, index, count);
+  t->goes_on = goes_on(process_of(&t->start), index, count);
   name[NAME_MAX] = 0;
   if (t->start.state == TRACE_STARTED && !strchr(name, '/')) {
     if (*name && !is_used_again(name, index, count)) t->file = open_trace(&t->start, O_RDONLY);
@@ -910,34 +945,45 @@ static void print_info(trace *t, int to) {
 static void summarize(trace *t, bool details) {
   const struct trace_end *end = &t->end;
   const char *path = t->path;
+  int process = process_of(&t->start);
   uint64_t lost = 0;
   unsigned i;
+  if (t->start.state == TRACE_STARTS) {
+    fprintf(stderr, "gotrace: process %d %s: it has no trace\n", process,
+            !end->has_ended            ? "did not begin its trace before the command ended"
+            : end->why == TRACE_KILLED ? "was killed by a signal while its trace began"
+                                       : "ended while its trace began");
+    return;
+  }
   if (t->start.state == TRACE_FAILED) {
-    fprintf(stderr, "gotrace: %s: process %d was not traced: %s%s\n", path, (int)t->start.pid,
+    fprintf(stderr, "gotrace: %s: process %d was not traced: %s%s\n", path, process,
             gotrace_result_string((gotrace_result)t->start.result), error_text(t->start.system_error));
     return;
   }
   if (end->why == TRACE_EXECUTES && !t->goes_on)
     fprintf(stderr,
-            "gotrace: process %d is not traced any more: it has executed a program that loads no library, or has given "
-            "up privileges, or has entered a namespace, or has no /proc\n",
-            (int)t->start.pid);
+            "gotrace: process %d is not traced any more: it has executed a program that loads no library or that ended "
+            "at once, or has given up privileges, or has entered a namespace, or has no /proc\n",
+            process);
   if (end->why == TRACE_SANDBOXED && !t->goes_on)
     fprintf(stderr,
             "gotrace: %s: process %d is not traced any more: it has entered a sandbox (seccomp), which could "
             "kill it for what the tracer does\n",
-            path, (int)t->start.pid);
+            path, process);
+  if (end->unreached)
+    fprintf(stderr,
+            "gotrace: %s: children of process %d are not traced, nor what they start: they cannot open the recorder's "
+            "files (%s), as in a namespace or without privileges\n",
+            path, process, strerror((int)end->unreached));
   if (!t->is_there) return;
   if (!end->has_ended) {
-    fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path,
-            (int)t->start.pid);
+    fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path, process);
   } else if (end->why == TRACE_KILLED) {
-    fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path,
-            (int)t->start.pid);
+    fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path, process);
   } else if (end->why == TRACE_CUT_OFF) {
     fprintf(stderr,
             "gotrace: %s: process %d was killed or ended by a system call of its own, with which the trace ends\n",
-            path, (int)t->start.pid);
+            path, process);
   } else if (end->result < 0) {
     fprintf(stderr, "gotrace: %s: the trace ended early: %s%s\n", path,
             gotrace_result_string((gotrace_result)end->result), error_text(end->system_error));
@@ -954,7 +1000,7 @@ static void summarize(trace *t, bool details) {
       fprintf(stderr, "gotrace: %12llu  %s (%s)\n", (ull)end->problems[i], gotrace_problem_string((gotrace_problem)i),
               gotrace_problem_outcome((gotrace_problem)i));
   if (!details) {
-    fprintf(stderr, "gotrace: %s: process %d, %llu events\n", path, (int)t->start.pid, (ull)end->events);
+    fprintf(stderr, "gotrace: %s: process %d, %llu events\n", path, process, (ull)end->events);
   } else if (t->file >= 0) {
     apart(print_info, t, 2);
     fprintf(stderr, "\nmore        gotrace info %s\npicture     gotrace view --open %s\n", path, path);
@@ -968,6 +1014,16 @@ static void report_untold(void) {
            : !untold.samples ? "context switches"
                              : "CPU samples and context switches",
            strerror(untold.error), untold.error == EINVAL ? "max_sample_rate" : "paranoid");
+}
+
+/* The program is not in the list. */
+static void report_nothing(const char *program_path) {
+  if (WIFSIGNALED(first_status))
+    report("%s was killed by signal %d (%s) before the recorder's library began in it: it has no trace", program_path,
+           WTERMSIG(first_status), strsignal(WTERMSIG(first_status)));
+  else
+    report("%s ended with status %d, and the recorder's library did not begin in it: it has no trace", program_path,
+           WEXITSTATUS(first_status));
 }
 
 /* Reads the traces of the list one after the other, since each may keep a file open. */
@@ -988,8 +1044,9 @@ static void report_traces(const char *program_path, const settings *set) {
     if (t.file >= 0) close(t.file);
   }
   if (!set->quiet || set->sample) report_untold();
-  if (!all && !set->quiet) report("%s loaded no library: it is not traced", program_path);
-  if (all > count && !set->quiet) report("%u more processes", all - count);
+  if (set->quiet) return;
+  if (!all) report_nothing(program_path);
+  if (all > count) report("%u more processes", all - count);
 }
 
 int command_record(char **words, int count, const settings *set) {
@@ -1008,6 +1065,7 @@ int command_record(char **words, int count, const settings *set) {
   shared.traces = count_entries();
   list = share(&shared.list, list_size(shared.traces));
   ends = share_with_writers(ends_size(shared.traces));
+  share_wakes(set->children);
   slash = strrchr(words[0], '/');
   snprintf(shared.program, sizeof shared.program, "%s", slash ? slash + 1 : words[0]);
   /* Traces of several processes are shown beside each other by the wall clock, which 1.25 and later have. */

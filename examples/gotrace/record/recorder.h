@@ -21,8 +21,10 @@ void recorder_take_events(recorder *r, perf_events *events, bool switched);
 /* Whether a process captures into the box. */
 bool recorder_is_used(const recorder *r);
 
-/* What the process says of its end: TRACE_EXECUTES..., or 0. It may be any number. */
+/* What the process says of its end: TRACE_EXECUTES..., or 0; and of children that cannot be traced: an errno, or 0. It
+ * may be any number. */
 uint32_t recorder_said(const recorder *r);
+uint32_t recorder_unreached(const recorder *r);
 
 /* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was anything. */
 bool recorder_read(recorder *r, int to);

@@ -35,8 +35,8 @@ static bool read_at(int file, void *to, size_t size, uint64_t offset) {
 }
 
 /* The segment with the descriptions; NULL: none. */
-static const ElfW(Phdr) * find_described(const ElfW(Phdr) * segments, size_t count) {
-  const ElfW(Phdr) *table = NULL, *end = segments + count, *p;
+static ElfW(Phdr) * find_described(ElfW(Phdr) * segments, size_t count) {
+  ElfW(Phdr) *table = NULL, *end = segments + count, *p;
   for (p = segments; p < end; p++)
     if (p->p_type == PT_GNU_EH_FRAME) table = p;
   for (p = segments; table && p < end; p++)
@@ -49,13 +49,32 @@ static bool is_header(const ElfW(Ehdr) * head) {
          head->e_phentsize == sizeof(ElfW(Phdr)) && head->e_phnum && head->e_phnum <= MOST_SEGMENTS;
 }
 
+/* Takes from the segment what comes before its descriptions, mostly constants: of cc1 that is two thirds. */
+static void skip_constants(int file, const ElfW(Phdr) * segments, size_t count, ElfW(Phdr) * described) {
+  uint8_t head[8]; /* of .eh_frame_hdr; its second byte tells how it refers to .eh_frame */
+  const ElfW(Phdr) *table = segments, *end = segments + count;
+  uint64_t skipped, frames;
+  int32_t offset;
+  while (table < end && table->p_type != PT_GNU_EH_FRAME) table++;
+  if (table == end || !read_at(file, head, sizeof head, table->p_offset)) return;
+  if (head[1] != 0x1b /* a 32-bit offset from here */) return;
+  memcpy(&offset, head + 4, sizeof offset);
+  frames = table->p_vaddr + 4 + (uint64_t)(int64_t)offset;
+  skipped = (frames < table->p_vaddr ? frames : table->p_vaddr) - described->p_vaddr;
+  if (skipped >= described->p_filesz) return;
+  described->p_vaddr += skipped;
+  described->p_offset += skipped;
+  described->p_filesz -= skipped;
+}
+
 static bool read_image(int file, size_t *room, code_image *i) {
   ElfW(Ehdr) head;
-  const ElfW(Phdr) * described;
+  ElfW(Phdr) * described;
   if (!read_at(file, &head, sizeof head, 0) || !is_header(&head)) return false;
   i->segments = zeroed(head.e_phnum * sizeof *i->segments);
   if (!read_at(file, i->segments, head.e_phnum * sizeof *i->segments, head.e_phoff)) return false;
   described = find_described(i->segments, head.e_phnum);
+  if (described) skip_constants(file, i->segments, head.e_phnum, described);
   if (!described || described->p_filesz > *room) return false;
   i->data = malloc(described->p_filesz);
   if (!i->data || !read_at(file, i->data, described->p_filesz, described->p_offset)) return false;
@@ -72,11 +91,11 @@ code_image *code_image_read(int file, size_t *room) {
 }
 
 code_image *code_image_of_vdso(void) {
-  const ElfW(Ehdr) *head = (const void *)getauxval(AT_SYSINFO_EHDR);
-  const ElfW(Phdr) * segments, *described;
+  ElfW(Ehdr) *head = (void *)getauxval(AT_SYSINFO_EHDR);
+  ElfW(Phdr) * segments, *described;
   code_image *i;
   if (!head || !is_header(head)) return NULL;
-  segments = (const void *)((uintptr_t)head + head->e_phoff);
+  segments = (void *)((uintptr_t)head + head->e_phoff);
   described = find_described(segments, head->e_phnum);
   if (!described) return NULL;
   i = zeroed(sizeof *i);

@@ -30,6 +30,19 @@ typedef struct open_task {
   struct open_task *next;
 } open_task;
 
+typedef struct ended_wait { /* the last one of a goroutine, until it is told which other process ended it */
+  wait_class is;
+  uint32_t place;
+  int64_t begin, end; /* end 0: there is none that counts */
+} ended_wait;
+
+/* CPython waits for its global lock 5 ms at a time. Such waits in a row are one: who ended the last one had the lock,
+ * or handed it on, since the first one began. */
+typedef struct gil_wait {
+  int64_t begin; /* of the first wait that nobody ended */
+  bool goes_on;
+} gil_wait;
+
 #define MOST_OPEN 16 /* tasks of a goroutine that have a tally */
 
 /* ------------------------------------------------------------------------------------------------------- sums ---- */
@@ -60,7 +73,8 @@ static void add_wait(causes *c, wait_class is, uint32_t place, int64_t time, con
 
 static holder_sum *add_part(causes *c, wait_class is, uint32_t place, const part_of_wait *part, uint64_t waiter) {
   bool made, longest;
-  uint32_t own = place_of(&c->waits, part->taken ? part->taken : part->released, part->holder);
+  uint32_t own = is == WAIT_GIL_CLASS ? name_of(part->holder)
+                                      : place_of(&c->waits, part->taken ? part->taken : part->released, part->holder);
   holder_sum *to = sum_of(&c->holder_sums, is, place, own, sizeof *to, &made);
   int64_t time = between(part->begin, part->end);
   if (made) to->is = is, to->place = place, to->holder = own, to->id = part->holder->id;
@@ -74,6 +88,39 @@ static holder_sum *add_part(causes *c, wait_class is, uint32_t place, const part
   }
   add_activity(&c->holders, part->holder, part->begin, part->end, &to->did);
   return to;
+}
+
+/* The name of a process without its number. */
+static pool_text program_of(uint32_t process) {
+  static const char number[] = " (pid ";
+  pool_text text = pool_text_of(process);
+  uint32_t i = text.size;
+  while (i > 0 && (text.size - i < sizeof number - 1 || memcmp(text.data + i, number, sizeof number - 1) != 0)) i--;
+  if (i) text.size = i;
+  return text;
+}
+
+/* Another process ended the last wait of a goroutine. Several processes of a program are one holder. */
+static void add_process(causes *c, const goroutine *g, uint32_t process) {
+  ended_wait *of = SIDE(ended_wait, &c->ended_waits, g->number);
+  pool_text name = program_of(process);
+  uint32_t key = pool_put_text(name.data, name.size);
+  holder_sum *to;
+  bool made;
+  int64_t time = between(of->begin, of->end);
+  if (!of->end) return;
+  of->end = 0;
+  to = sum_of(&c->holder_sums, (uint32_t)of->is + WAIT_CLASS_COUNT, of->place, key, sizeof *to, &made);
+  if (made) to->is = of->is, to->place = of->place, to->holder = to->process = process;
+  if (to->process && to->process != process && !to->several) {
+    char text[NAME_ROOM];
+    to->several = true;
+    snprintf(text, sizeof text, "%.*s (several processes)", (int)prefix_size(name.data, name.size, NAME_ROOM / 2),
+             name.data);
+    to->holder = pool_put_string(text);
+  }
+  if (to->process && time > to->parts.longest) to->process = process; /* otherwise it is the sum of many others */
+  histogram_add(&to->parts, time, of->begin, g->id);
 }
 
 /* --------------------------------------------------------------------------------------------------- stretches ---- */
@@ -114,15 +161,31 @@ static void take_ready(causes *c, const stretch *part) {
   if (lost > c->idle_longest) c->idle_longest = lost;
 }
 
+/* The whole of a wait for CPython's global lock, once somebody has ended it. False: it goes on. */
+static bool take_gil_wait(causes *c, stretch *whole, goroutine *by) {
+  gil_wait *of = SIDE(gil_wait, &c->gil_waits, whole->g->number);
+  if (of->goes_on) whole->begin = of->begin;
+  *of = (gil_wait){whole->begin, !by && whole->by};
+  if (by) SIDE(gil_wait, &c->gil_waits, by->number)->goes_on = false; /* it has had the lock */
+  return !of->goes_on;
+}
+
 /* What a wait adds, and to the tasks of its goroutine. */
 static void take_wait(causes *c, const stretch *part, goroutine *by) {
   part_of_wait parts[MOST_PARTS];
   wait_class is = class_of(c, part->stack, part->reason, part->g);
   uint32_t place = place_of(&c->waits, part->stack, part->g), holder = 0;
   int64_t time = between(part->begin, part->end), longest = 0;
-  unsigned i, count = wait_is(is, WAIT_LOCK | WAIT_HANDED) ? wait_parts(&c->holders, part, by, parts) : 0;
+  stretch whole = *part;
+  unsigned i, count = 0;
   open_task *t;
+  if (is != WAIT_GIL_CLASS) SIDE(gil_wait, &c->gil_waits, part->g->number)->goes_on = false;
+  if (wait_is(is, WAIT_LOCK | WAIT_HANDED) && (is != WAIT_GIL_CLASS || take_gil_wait(c, &whole, by)))
+    count = wait_parts(&c->holders, &whole, by, parts);
   if (part->chosen) add_wait(c, is, place, time, part);
+  if (c->c.recorded && part->by)
+    *SIDE(ended_wait, &c->ended_waits, part->g->number) =
+        (ended_wait){is, place, part->begin, part->chosen ? part->end : 0};
   for (i = 0; i < count; i++) {
     holder_sum *to;
     if (!parts[i].holder || !part->chosen) continue;
@@ -159,6 +222,7 @@ static void take_stretch(consumer *to, const stretch *part) {
   unsigned does = does_in(&c->waits, part->status, part->stack, part->reason);
   open_task *t;
   if (part->status == GO_WAITING && part->end > part->begin) take_wait(c, part, by);
+  if (part->status == GO_SYSCALL) SIDE(gil_wait, &c->gil_waits, part->g->number)->goes_on = false;
   if (part->status == GO_RUNNING && part->chosen) {
     int64_t stopped = stopped_between(&c->holders.stopped, to->w, part->begin, part->end);
     if (stopped > 0) {
@@ -338,6 +402,7 @@ static void take_op(consumer *to, const op *o) {
   case GOTRACE_V2_USER_TASK_END: take_task_end(c, o); break;
   case GOTRACE_V2_USER_LOG:
     take_told_holder(&c->holders.told, to->w, o);
+    if (told_process(o)) add_process(c, g, told_process(o));
     if (!c->crash.g && pool_text_is(o->name, RECORD_CRASH)) take_crash(c, g, o);
     break;
   default: break;

@@ -34,6 +34,7 @@ typedef struct holder_sum { /* parts of waits of a class in a place, through a h
   uint64_t id;       /* the holder of the longest part */
   uint32_t taken;    /* as in part_of_wait */
   uint32_t released; /* and where it released it, or ended the wait */
+  uint32_t process;  /* text: which that was, if it is another process; then `id` is 0 */
   bool several;      /* goroutines were holders */
 } holder_sum;
 
@@ -94,6 +95,8 @@ typedef struct causes {
   hot hot;            /* the same by function */
   /* By goroutine: struct life; its open tasks with a tally, latest first; where it stopped the world (stack). */
   side_array lives, open, stop_stacks;
+  side_array gil_waits;      /* struct gil_wait by goroutine */
+  side_array ended_waits;    /* struct ended_wait by goroutine, in a trace of `gotrace record` */
   int64_t begin, end, whole; /* `whole`: of the part that was wanted; longer, if this ended before */
   /* Procs that are idle while goroutines are ready to run. */
   side_array procs;                  /* struct proc_use, by proc */

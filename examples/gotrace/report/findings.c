@@ -116,10 +116,10 @@ static void find_lock(causes *c, diagnosis *found) {
       const histogram *parts = &most->parts;
       snprintf(
           f->text, sizeof f->text,
-          "%s had a %s%s while others waited for it: %s in sum, once for %s, most of it in %s; meanwhile the holder "
+          "%s had %s%s%s while others waited for it: %s in sum, once for %s, most of it in %s; meanwhile the holder "
           "was "
           "%s",
-          named(worst->holder, &a), wait_classes[worst->is].text,
+          named(worst->holder, &a), worst->is == WAIT_GIL_CLASS ? "" : "a ", wait_classes[worst->is].text,
           line_of(&c->waits, most->taken ? "taken at " : "released at ", most->taken ? most->taken : most->released,
                   &line),
           duration_text((double)worst->total, total), duration_text((double)parts->longest, longest),

@@ -189,6 +189,10 @@ void take_told_holder(side_array *told, world *w, const op *o) {
   *SIDE(told_holder, told, g->number) = (told_holder){find_go(w, id), o->stack};
 }
 
+uint32_t told_process(const op *o) {
+  return o->kind == GOTRACE_V2_USER_LOG && o->m && o->m->g && pool_text_is(o->name, RECORD_WAKER) ? o->value : 0;
+}
+
 /* The goroutine's last wait that ended between the two times and by which it may have got what it releases in a stack;
  * NULL: none. */
 static const spell *last_wait(holders *h, class_at wait, const goroutine *g, int64_t begin, int64_t end,

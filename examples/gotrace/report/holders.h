@@ -9,6 +9,8 @@
  * A trace of `gotrace record` tells who has a lock when another thread begins to wait for it, and where it was taken.
  * Then only what is after the first hand-over is derived.
  *
+ * It also tells which other process ended a wait, right after the wait: see told_process().
+ *
  * Other waits, such as those for a channel, a WaitGroup or a condition variable, go to the one that ended them. */
 
 #ifndef HOLDERS_H
@@ -65,6 +67,10 @@ typedef struct told_holder {
 
 /* A log of the program, before it is applied. `told`: told_holder by goroutine, of those that it tells. */
 void take_told_holder(side_array *told, world *w, const op *o);
+
+/* "PROGRAM (pid NUMBER)", perhaps with more, of the other process that ended the last wait of the goroutine that logs,
+ * if this is such a log; otherwise 0. */
+uint32_t told_process(const op *o);
 
 typedef struct holders {
   waits *waits;

@@ -79,11 +79,12 @@ typedef struct step { /* of the path */
   uint32_t life, by; /* 1 + indices; `by`: the waker or creator from which the path came. 0: outside */
   uint32_t stack, by_stack;
   uint32_t reason;
-  uint8_t status;  /* GO_NONE: outside */
-  bool created;    /* `by` is the creator */
-  bool outside;    /* a wait that no known goroutine ended */
-  uint32_t region; /* text; 0: none */
-  int64_t stopped; /* how long the world was stopped meanwhile */
+  uint8_t status;   /* GO_NONE: outside */
+  bool created;     /* `by` is the creator */
+  bool outside;     /* a wait that no known goroutine ended */
+  uint32_t process; /* text: of another process that ended it; 0: not told */
+  uint32_t region;  /* text; 0: none */
+  int64_t stopped;  /* how long the world was stopped meanwhile */
 } step;
 
 typedef struct region_time { /* on the path */
@@ -133,6 +134,7 @@ typedef struct path {
   marks marks;
   side_array told; /* told_holder by goroutine, of the wait that follows */
   map held;        /* struct holding by moment of a wait */
+  map processes;   /* text by moment of a wait that another process ended */
   map blames;      /* struct blame */
   map regions;     /* the place of a region's name in region_times */
   region_time *region_times;
@@ -173,6 +175,14 @@ static void note_holder(path *p, const goroutine *g) {
     *(holding *)map_keep(&p->held, p->past_count, sizeof(holding), NULL) = (holding){of, told->taken};
   }
   *told = (told_holder){0};
+}
+
+/* Another process ended the goroutine's last wait. Since then it was at most ready to run. */
+static void note_process(path *p, const goroutine *g, uint32_t process) {
+  moment at = life_of(p, g)->last;
+  if (at && !(at & LIFE) && p->pasts[at - 1].status == GO_RUNNABLE) at = p->pasts[at - 1].before;
+  if (at && !(at & LIFE) && p->pasts[at - 1].status == GO_WAITING)
+    map_put(&p->processes, at, (void *)(uintptr_t)process);
 }
 
 static void path_stretch(consumer *c, const stretch *part) {
@@ -248,7 +258,10 @@ static void path_take(consumer *c, const op *o) {
   case GOTRACE_V2_USER_REGION_END:
     if (o->m && o->m->g) marks_take(&p->marks, &life_of(p, o->m->g)->mark, o);
     break;
-  case GOTRACE_V2_USER_LOG: take_told_holder(&p->told, c->w, o); break;
+  case GOTRACE_V2_USER_LOG:
+    take_told_holder(&p->told, c->w, o);
+    if (told_process(o)) note_process(p, o->m->g, told_process(o));
+    break;
   default: break;
   }
 }
@@ -314,7 +327,8 @@ static void step_stretch(path *p, moment at, int64_t end) {
                      .stack = s->stack,
                      .reason = s->reason,
                      .status = s->status,
-                     .outside = s->status == GO_WAITING && !s->waker});
+                     .outside = s->status == GO_WAITING && !s->waker,
+                     .process = (uint32_t)(uintptr_t)map_get(&p->processes, at)});
 }
 
 /* Whether the reason of a wait is its cause, whoever ended it. A preempted goroutine is continued by the collector that
@@ -324,9 +338,11 @@ static bool has_own_cause(const past *wait) {
   return !wait->waker && (pool_text_contains(wait->reason, "network") || pool_text_contains(wait->reason, "sleep"));
 }
 
+static uint32_t function_at(const path *p, uint32_t of) { return of ? p->lives[of - 1].entry : 0; }
+
 static uint32_t own_or_entry(path *p, uint32_t stack, uint32_t of) {
   uint32_t own = own_function(&p->waits, stack);
-  return own ? own : of ? p->lives[of - 1].entry : 0;
+  return own ? own : function_at(p, of);
 }
 
 static class_at class_of(path *p, const past *s) {
@@ -358,7 +374,8 @@ static void add_blames(path *p, moment wait) {
     const holding *held = own ? NULL : map_get(&p->held, wait);
     uint32_t of = held ? held->life : life_at(p, by);
     uint32_t stack = held ? held->taken : own ? p->pasts[own - 1].stack : released;
-    uint32_t key[3] = {wanted.is, own_or_entry(p, s->stack, s->life), own_or_entry(p, stack, of)};
+    uint32_t key[3] = {wanted.is, own_or_entry(p, s->stack, s->life),
+                       wanted.is == WAIT_GIL_CLASS ? function_at(p, of) : own_or_entry(p, stack, of)};
     blame *to = map_keep(&p->blames, hash_of(key, sizeof key), sizeof *to, NULL);
     to->is = wanted.is;
     to->place = key[1];
@@ -370,6 +387,24 @@ static void add_blames(path *p, moment wait) {
     by = own ? p->pasts[own - 1].waker : OUTSIDE;
     released = own ? p->pasts[own - 1].woke : 0;
   }
+}
+
+/* The same of a wait that another process ended. */
+static void add_process_blame(path *p, moment wait) {
+  const past *s = &p->pasts[wait - 1];
+  uint32_t process = (uint32_t)(uintptr_t)map_get(&p->processes, wait);
+  class_at wanted = class_of(p, s);
+  int64_t begin = time_of(p, s->before);
+  uint32_t key[3] = {wanted.is + WAIT_CLASS_COUNT, own_or_entry(p, s->stack, s->life), process};
+  blame *to;
+  if (!process) return;
+  if (begin < p->floor) begin = p->floor;
+  to = map_keep(&p->blames, hash_of(key, sizeof key), sizeof *to, NULL);
+  to->is = wanted.is;
+  to->place = key[1];
+  to->holder = process;
+  to->count++;
+  to->time = plus(to->time, between(begin, s->end));
 }
 
 /* Moves from a wait that ends now to the goroutine that ended it. */
@@ -411,6 +446,7 @@ static moment earlier(path *p, moment at) {
     bool own = !p->no_return && (time_of(p, s->before) >= s->end || has_own_cause(s));
     if (s->waker && !own) return enter(p, at);
     if (s->status == GO_WAITING && p->detour_count && !own) return lose(p, at);
+    if (!p->detour_count) add_process_blame(p, at);
     step_stretch(p, at, s->end);
     return s->before;
   }
@@ -552,8 +588,6 @@ typedef struct total { /* of the steps with the same functions, state and reason
   size_t count;
   int64_t time, stopped;
 } total;
-
-static uint32_t function_at(const path *p, uint32_t of) { return of ? p->lives[of - 1].entry : 0; }
 
 static uint32_t top_frame(uint32_t stack) {
   pool_stack s = pool_stack_of(stack);
@@ -713,7 +747,8 @@ static void write_step(path *p, const step *s, output *out) {
   put_own(out, p, s->stack, s->life);
   put_reason(out, p, s->stack, s->reason);
   if (s->stack) put_string(out, ", at "), put_text(out, top_frame(s->stack), "?");
-  if (s->outside) put_string(out, ", for outside");
+  if (s->process) put_string(out, ", woken by process "), put_text(out, s->process, "");
+  else if (s->outside) put_string(out, ", for outside");
   if (s->region) put_string(out, ", region "), put_short(out, s->region);
   if (s->stopped) put_string(out, ", of that the world stopped "), put_duration(out, s->stopped, 0);
   if (s->by) {
@@ -773,6 +808,7 @@ static void write_json(path *p, const task *t, const char *go, output *out) {
     if (s->status == GO_WAITING) put_class(out, p, s->stack, s->reason);
     put_member(out, "region", s->region);
     if (s->stopped) print(out, ", \"stopped\": %lld", (long long)s->stopped);
+    put_member(out, "woken_by_process", s->process);
     if (s->by) {
       print(out, ", \"%s\": {\"go\": %llu", s->created ? "created_by" : "woken_by", (ull)p->lives[s->by - 1].id);
       put_member(out, "function", function_at(p, s->by));
@@ -869,6 +905,7 @@ int command_path(const char *name, const settings *set) {
   free(p->region_times);
   map_free(&p->blames);
   map_free(&p->held);
+  map_free(&p->processes);
   map_free(&p->regions);
   map_free(&p->open);
   part_close(&of);

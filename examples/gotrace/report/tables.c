@@ -416,6 +416,7 @@ static void cause_tables(writing *w, const summary *sum, const causes *c) {
     text_field(w, "holder", w->name);
     histogram_fields(w, sum, "blocked", &(*of)->parts);
     unsigned_field(w, "goroutine", (*of)->id);
+    text_field(w, "process", pool_text_of((*of)->process));
     stack_field(w, "taken", (*of)->taken);
     stack_field(w, "released", (*of)->released);
     text_field(w, "meanwhile", plain(does_text(most, &c->c)));

@@ -19,8 +19,9 @@
  *     reasons     waits by reason: blocked_*
  *     waits       by class and place, the innermost function that is the program's own: class, place, blocked_*
  *     holders     waits for locks, channels and the like, by who had them or did what was waited for: class, place (of
- *                 the waits), holder (a function), goroutine (the longest part's holder), taken, released (its stacks,
- *                 outermost frame first: where it took the lock, if that is known; where it released it),
+ *                 the waits), holder (a function), goroutine (the longest part's holder),
+ *                 process (the same, if it is another process: "PROGRAM (pid NUMBER)"; then goroutine is 0), taken,
+ * released (its stacks, outermost frame first: where it took the lock, if that is known; where it released it),
  *                 meanwhile (what holders did most), meanwhile_time, blocked_*
  *     stops       stop-the-worlds by place and reason: stack (of the longest), pauses_*
  *     tasks       by name: count, complete, latency_* of the complete ones, open_* of those that have not ended: the

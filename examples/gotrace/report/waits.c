@@ -65,6 +65,8 @@ static const struct rule {
     {"chan receive", NULL, WAIT_RECEIVE_CLASS},
     {"select", NULL, WAIT_SELECT_CLASS},
     {"network", NULL, WAIT_NETWORK_CLASS},
+    {"pipe", NULL, WAIT_PIPE_CLASS},
+    {"child process", NULL, WAIT_CHILD_CLASS},
     {"sleep", NULL, WAIT_SLEEP_CLASS},
     {"forever", NULL, WAIT_FOREVER_CLASS},
     {"unspecified", NULL, WAIT_UNKNOWN_CLASS},

@@ -45,6 +45,8 @@ enum {
   X(RECEIVE, "channel receive", WAIT_HANDED)                 \
   X(SELECT, "select", WAIT_HANDED)                           \
   X(NETWORK, "network", 0)                                   \
+  X(PIPE, "pipe", WAIT_HANDED)                               \
+  X(CHILD, "child process", 0)                               \
   X(SLEEP, "sleep", 0)                                       \
   X(PREEMPTED, "preempted", 0)                               \
   X(FOREVER, "for ever", 0)                                  \

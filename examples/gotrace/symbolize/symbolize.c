@@ -29,6 +29,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -180,11 +181,31 @@ static uint64_t seconds_now(void) {
   return (uint64_t)now.tv_sec;
 }
 
+/* Whether a program waits to open a file, or false if that cannot be seen. A debugger opens what it finds beside the
+ * file that it reads (a debug link, .dwo, .dwp). If that is a pipe, it would wait for ever. */
+static bool is_opening(pid_t process) {
+  char path[64];
+  long call = -1;
+  FILE *file;
+  snprintf(path, sizeof path, "/proc/%d/syscall", (int)process);
+  file = fopen(path, "re");
+  if (!file) return false;
+  if (fscanf(file, "%ld", &call) != 1) call = -1; /* it runs */
+  fclose(file);
+#ifdef SYS_open
+  if (call == SYS_open) return true;
+#endif
+  return call == SYS_openat;
+}
+
+#define MOST_OPENING 5 /* seconds */
+
 /* Runs a program (NULL: demangle_here) with a file as its input, and appends its output to `result`. False: it fails,
- * or prints more than `most` bytes, or takes longer than so many seconds (0: no limit); then it is ended. */
+ * or prints more than `most` bytes, or waits for a pipe, or a demangler takes too long; then it is ended. */
 static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t most, bytes *result) {
   int ends[2], status = -1;
   uint64_t start = seconds_now(), size, patience;
+  unsigned opening = 0; /* seconds */
   struct pollfd answers = {.events = POLLIN};
   pid_t child;
   ssize_t n = 1;
@@ -208,8 +229,11 @@ static bool run_program(char *const *words, bool demangler, FILE *file, uint64_t
   }
   close(ends[1]);
   answers.fd = ends[0];
-  while (n != 0 && result->size <= most && (!patience || seconds_now() - start < patience)) {
-    if (patience && poll(&answers, 1, 1000) <= 0) continue;
+  while (n != 0 && result->size <= most && opening < MOST_OPENING && (!patience || seconds_now() - start < patience)) {
+    if (poll(&answers, 1, 1000) <= 0) {
+      opening = is_opening(child) ? opening + 1 : 0;
+      continue;
+    }
     n = read(ends[0], bytes_room(result, 1 << 16), 1 << 16);
     if (n < 0 && errno != EINTR) break;
     if (n > 0) result->size += (size_t)n;

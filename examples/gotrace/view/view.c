@@ -31,6 +31,7 @@
 #include "../reading/filter.h"
 #include "view_pack.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static const size_t most_of[TABLES] = {
@@ -126,8 +127,12 @@ static void end_row(view *v, uint32_t place) {
   r->lane = NULL;
 }
 
-/* When something began that is drawn from the start of the part on; -1: it began in the part. */
-static int64_t since_of(const view *v, int64_t begin) { return begin < v->c.from ? between(v->c.base, begin) : -1; }
+/* When something began that is drawn from the start of the part on; -1: it began in the part. In a file with only a
+ * later part of a trace, what is older than the file seems to begin with the trace. */
+static int64_t since_of(const view *v, int64_t begin) {
+  if (begin >= v->c.from) return -1;
+  return v->later && begin <= v->c.base ? UNKNOWN_BEGIN : between(v->c.base, begin);
+}
 
 static view_go *view_of(view *v, const goroutine *g) { return SIDE(view_go, &v->gos, g->number); }
 
@@ -794,10 +799,19 @@ static void view_read(view *v, trace_part *p, const settings *set) {
   v->of_trace.most = MOST_SAMPLES;
   v->of_program.most = MOST_POINTS;
   begin_numbering(v);
+  v->later = p->in.has_base;
   v->c.filter = &p->selection;
   part_read(p, &v->c, set, NULL, NULL);
   filter_require(&p->selection, &p->s.w);
   v->events = p->s.events_of_part;
+}
+
+static void set_base(input *in, const char *text) {
+  char *end;
+  errno = 0;
+  in->base = strtoll(text, &end, 10);
+  in->has_base = true;
+  if (end == text || *end || errno) usage("invalid value '%s' for --base", text);
 }
 
 /* The data for the page, as a stream. */
@@ -809,6 +823,7 @@ static int view_data(const char *path, const settings *set) {
   memset(&v, 0, sizeof v);
   v.name = path;
   if (!part_open(&p, path, set)) return 1;
+  if (set->base) set_base(&p.in, set->base);
   output_open(&out, set->output);
   v.few.take = v.many.take = stream_chunk;
   v.few.stream = v.many.stream = &stream;
@@ -957,6 +972,7 @@ static int view_all(char **paths, size_t count, const settings *set) {
 int command_view(char **paths, int count, const settings *set) {
   if (set->open && set->output && strcmp(set->output, "-") == 0) usage("--open shows a file, not standard output");
   if (set->size && (set->pictures || set->serve || set->data)) usage("--size is for a page with the trace in it");
+  if (set->base && !set->data) usage("--base is for --data");
   if (count > 1 && (set->data || set->pictures)) usage("%s takes one FILE", set->data ? "--data" : "--pictures");
   if (count > 1 && (set->lengths || set->batches)) usage("%s takes one FILE", set->lengths ? "--lengths" : "--batches");
   if (set->lengths) return view_lengths(*paths, set);

@@ -150,6 +150,7 @@ typedef struct view_task {
 typedef struct view {
   consumer c;
   const char *name;                    /* of the file */
+  bool later;                          /* see input.has_base */
   uint64_t events;                     /* of the trace or part */
   side_array gos, tasks;               /* struct view_go, struct view_task */
   side_array procs, threads, counters; /* uint32_t: rows; of a counter, its series */
@@ -205,7 +206,7 @@ int view_lengths(const char *path, const settings *set);
 
 /* The header of a batch of Go 1.22 and later; all zero: the end of a generation. */
 typedef struct batch {
-  uint64_t generation, thread, time, size; /* size: of what follows the header */
+  uint64_t generation, thread, time, size; /* size: of what follows the header; time: in ticks */
 } batch;
 #define BATCHES_BEGIN 16                            /* offset */
 #define BATCH_HEADER (6 * GOTRACE_BYTES_PER_NUMBER) /* bytes at most */

@@ -303,7 +303,7 @@ void view_contents(view *v, bytes *to) {
         "\"filtered\":%s,\"recorded\":%s,\"running\":\"%s\"",
         v->c.input % 1000, (ull)v->events, (long long)between(v->c.base, v->c.from), (long long)v->end, v->few.finest,
         v->many.finest, v->coarsest, v->c.filter->on ? "true" : "false", v->c.recorded ? "true" : "false",
-        running_text(v->c.recorded));
+        running_text(waits_unseen(&v->c)));
   if (began) print(&p->json, ",\"began\":\"%s\"", moment_text(began, true, text));
   put_details(p, v); /* first, since their stacks matter most */
   put_rows(p, v);

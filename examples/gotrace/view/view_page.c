@@ -25,6 +25,7 @@ EMBED(view_data, "data.js");
 EMBED(view_model, "model.js");
 EMBED(view_draw, "draw.js");
 EMBED(view_panels, "panels.js");
+EMBED(view_outline, "outline.js");
 EMBED(view_reader, "reader.js");
 EMBED(view_input, "input.js");
 #ifdef VIEW_WASM /* the Makefile builds it if it can */
@@ -77,8 +78,8 @@ static void put_packed(output *out, const char *name, size_t number, const bytes
 }
 
 static bytes script_of_page(void) {
-  const char *const scripts[] = {"\n\"use strict\";\n", view_data,   view_model, view_draw,
-                                 view_panels,           view_reader, view_input};
+  const char *const scripts[] = {"\n\"use strict\";\n", view_data,    view_model,  view_draw,
+                                 view_panels,           view_outline, view_reader, view_input};
   return join(scripts, COUNT(scripts));
 }
 

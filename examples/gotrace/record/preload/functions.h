@@ -221,6 +221,11 @@ typedef void handler(int); /* of a signal */
   X(int, system, (const char *), NULL)                                                                              \
   X(int, pclose, (FILE *), NULL)                                                                                    \
   X(int, getaddrinfo, (const char *, const char *, const struct addrinfo *, struct addrinfo **), NULL)              \
+  X(int, pipe, (int[2]), NULL)                                                                                      \
+  X(int, pipe2, (int[2], int), NULL)                                                                                \
+  X(int, socket, (int, int, int), NULL)                                                                             \
+  X(int, kill, (pid_t, int), NULL)                                                                                  \
+  X(int, sigqueue, (pid_t, int, const union sigval), NULL)                                                          \
   X(int, sigwait, (const sigset_t *, int *), NULL)                                                                  \
   X(int, sigwaitinfo, (const sigset_t *, siginfo_t *), NULL)                                                        \
   X(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *), NULL)                              \

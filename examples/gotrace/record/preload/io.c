@@ -23,7 +23,9 @@ enum kind { UNKNOWN, READY /* never waits for another thread */, PIPE, SOCKET, E
 static uint8_t kinds[DESCRIPTORS]; /* a cache; cleared by close, dup2, fcntl, ioctl */
 
 static void forget(int fd) {
-  if (fd >= 0 && fd < DESCRIPTORS) __atomic_store_n(&kinds[fd], (uint8_t)UNKNOWN, __ATOMIC_RELAXED);
+  if (fd < 0) return;
+  if (fd < DESCRIPTORS) __atomic_store_n(&kinds[fd], (uint8_t)UNKNOWN, __ATOMIC_RELAXED);
+  forget_wake_keys(fd);
 }
 
 static enum kind kind_of(int fd) {
@@ -164,6 +166,7 @@ static void wake_all(const void *key, bool writers) {
 
 /* Call it before a write to fd. */
 static void before_write(int fd) {
+  if (UNLIKELY(shared_wakes != NULL)) note_transfer(fd, true);
   if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
   wake_all(key_of(fd), false);
 }
@@ -190,6 +193,7 @@ static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
     unsigned reason = direction == OUT && kind == PIPE ? REASON_PIPE_FULL : in[kind];
     const void *key = key_of(fd);
     if (kind == SOCKET) reason = REASON_NETWORK;
+    if (shared_wakes) listen_to(fd, direction == OUT);
     begin_descriptor_wait();
     begin_wait(direction == OUT && key ? key_of_writers(key) : key, reason);
     return true;
@@ -198,10 +202,11 @@ static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
   return false;
 }
 
-static void end_transfer(bool waited) {
+static void end_transfer(bool waited, bool failed) {
   if (waited) {
     end_wait();
     end_descriptor_wait();
+    tell_waker(failed);
   } else if (self.in_system_call) {
     end_system_call();
   }
@@ -209,13 +214,14 @@ static void end_transfer(bool waited) {
 
 /* Reading from a pipe, or from an end of a socket pair, makes room for waiting writers. */
 static void before_read(int fd) {
+  if (UNLIKELY(shared_wakes != NULL)) note_transfer(fd, false);
   if (LIKELY(!__atomic_load_n(&descriptor_waits, __ATOMIC_RELAXED))) return;
   wake_all(key_of(fd), true);
 }
 
 #define TRANSFER(type, name, parameters, arguments, fd, direction, may_wait, before) \
   REPORTED(type, name, parameters, arguments, false, before(fd);                     \
-           bool waited = begin_transfer(fd, direction, may_wait), end_transfer(waited))
+           bool waited = begin_transfer(fd, direction, may_wait), end_transfer(waited, result < 0))
 #define READS(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, IN, true, before_read)
 #define WRITES(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, OUT, true, before_write)
 #define RECEIVES(name, parameters, arguments) \
@@ -260,15 +266,17 @@ static bool begin_move(int from, int to, unsigned flags) {
   return begin_transfer(from, IN, may_wait);
 }
 
-#define MOVES(name, parameters, arguments) \
-  REPORTED(ssize_t, name, parameters, arguments, false, bool waited = begin_move(from, to, flags), end_transfer(waited))
+#define MOVES(name, parameters, arguments)                                                         \
+  REPORTED(ssize_t, name, parameters, arguments, false, bool waited = begin_move(from, to, flags), \
+           end_transfer(waited, result < 0))
 MOVES(splice, (int from, off_t *from_at, int to, off_t *to_at, size_t size, unsigned flags),
       (from, from_at, to, to_at, size, flags))
 MOVES(tee, (int from, int to, size_t size, unsigned flags), (from, to, size, flags))
 
 /* The descriptor of the new connection may have been used for something else before. */
-#define ACCEPTS(name, parameters, arguments)                                                                          \
-  REPORTED(int, name, parameters, arguments, false, bool waited = begin_transfer(fd, IN, true), end_transfer(waited); \
+#define ACCEPTS(name, parameters, arguments)                                                    \
+  REPORTED(int, name, parameters, arguments, false, bool waited = begin_transfer(fd, IN, true), \
+           end_transfer(waited, result < 0);                                                    \
            forget(result))
 ACCEPTS(accept, (int fd, ADDRESS address, socklen_t *length), (fd, address, length))
 ACCEPTS(accept4, (int fd, ADDRESS address, socklen_t *length, int flags), (fd, address, length, flags))
@@ -283,7 +291,8 @@ static bool begin_connect(int fd, const struct sockaddr *address, socklen_t leng
 }
 
 REPORTED(int, connect, (int fd, CONST_ADDRESS address, socklen_t length), (fd, address, length), false,
-         bool waits = begin_connect(fd, SOCKADDR(address), length), end_transfer(waits))
+         bool waits = begin_connect(fd, SOCKADDR(address), length), end_transfer(waits, true);
+         forget(fd))
 
 /* Calls that are reported as system calls, however long they take. */
 #define SYSTEM_CALLS(X)                                                                                      \
@@ -392,8 +401,9 @@ static bool begins_wait(FILE *file, size_t most, int end) {
   return !is_ready(fd, IN) && begin_transfer(fd, IN, true);
 }
 
-#define STDIO(type, name, parameters, arguments, file, most, end) \
-  REPORTED(type, name, parameters, arguments, false, bool waits = begins_wait(file, most, end), end_transfer(waits))
+#define STDIO(type, name, parameters, arguments, file, most, end)                               \
+  REPORTED(type, name, parameters, arguments, false, bool waits = begins_wait(file, most, end), \
+           end_transfer(waits, false))
 STDIO(char *, fgets, (char *data, int size, FILE *file), (data, size, file), file, size > 1 ? (size_t)size - 1 : 0,
       '\n')
 STDIO(size_t, fread, (void *data, size_t size, size_t count, FILE *file), (data, size, count, file), file, size *count,
@@ -404,10 +414,32 @@ static inline bool has_byte(FILE *file) {
   const char *at;
   return LIKELY(buffered(file, &at) != 0);
 }
-#define BYTE(name, parameters, arguments, file) \
-  REPORTED(int, name, parameters, arguments, has_byte(file), bool waits = begins_wait(file, 1, -1), end_transfer(waits))
-BYTE(fgetc, (FILE * file), (file), file)
-BYTE(getc, (FILE * file), (file), file)
+#define BYTE(name, parameters, arguments, file)                                                     \
+  REPORTED(int, name, parameters, arguments, has_byte(file), bool waits = begins_wait(file, 1, -1), \
+           end_transfer(waits, false))
+#if defined(__GLIBC__)
+extern char __libc_single_threaded __attribute__((weak)); /* since 2.32 */
+
+/* In a program with one thread, what the C library's own function does. A call of that takes a quarter longer. */
+#define GETC(name)                                                                                       \
+  EXPORT int name(FILE *file) {                                                                          \
+    int result;                                                                                          \
+    bool waits;                                                                                          \
+    if (has_byte(file) && LIKELY(state.plain_getc && &__libc_single_threaded && __libc_single_threaded)) \
+      return (unsigned char)*file->_IO_read_ptr++;                                                       \
+    if (has_byte(file) || !tracing()) return REAL(name)(file);                                           \
+    ENTER(name);                                                                                         \
+    waits = begins_wait(file, 1, -1);                                                                    \
+    result = real.name(file);                                                                            \
+    end_transfer(waits, false);                                                                          \
+    LEAVE();                                                                                             \
+    return result;                                                                                       \
+  }
+#else
+#define GETC(name) BYTE(name, (FILE * file), (file), file)
+#endif
+GETC(fgetc)
+GETC(getc)
 BYTE(getchar, (void), (), stdin)
 STDIO(ssize_t, getline, (char **line, size_t *room, FILE *file), (line, room, file), file, SIZE_MAX, '\n')
 STDIO(ssize_t, getdelim, (char **line, size_t *room, int end, FILE *file), (line, room, end, file), file, SIZE_MAX, end)
@@ -444,40 +476,42 @@ EXPORT int fclose(FILE *file) {
   X(pid_t, wait4, (pid_t pid, int *status, int flags, struct rusage *usage), (pid, status, flags, usage),         \
     (flags & WNOHANG) != 0, real.wait4(pid, status, flags | WNOHANG, usage))
 
-#define WAIT_CALL(type, name, parameters, arguments, at_once, try)   \
-  EXPORT type name parameters {                                      \
-    type result;                                                     \
-    if ((at_once) || !tracing()) return REAL(name) arguments;        \
-    result = try;                                                    \
-    if (result == 0) WAIT_FOR(result, NULL, CHILD, name, arguments); \
-    return result;                                                   \
+#define WAIT_CALL(type, name, parameters, arguments, at_once, try) \
+  EXPORT type name parameters {                                    \
+    type result;                                                   \
+    if ((at_once) || !tracing()) return REAL(name) arguments;      \
+    result = try;                                                  \
+    if (result != 0) return result;                                \
+    ENTER(name);                                                   \
+    begin_wait(NULL, REASON_CHILD);                                \
+    result = real.name arguments;                                  \
+    end_wait();                                                    \
+    tell_child(result);                                            \
+    LEAVE();                                                       \
+    return result;                                                 \
   }
 WAIT_CALLS(WAIT_CALL)
 
-#define CHILD_CALL(name, parameters, arguments, at_once) \
-  REPORTED(int, name, parameters, arguments, at_once, begin_wait(NULL, REASON_CHILD), end_wait())
+#define CHILD_CALL(name, parameters, arguments, at_once, tell)                                   \
+  REPORTED(int, name, parameters, arguments, at_once, uint64_t since = wake_time(); (void)since; \
+           begin_wait(NULL, REASON_CHILD), end_wait(); tell)
 CHILD_CALL(waitid, (idtype_t type, id_t id, siginfo_t *info, int flags), (type, id, info, flags),
-           (flags & WNOHANG) != 0)
-CHILD_CALL(system, (const char *command), (command), !command)
-CHILD_CALL(pclose, (FILE * file), (file), false)
+           (flags & WNOHANG) != 0, if (result == 0 && info) tell_child(info->si_pid))
+CHILD_CALL(system, (const char *command), (command), !command, tell_only_child(since, 0))
+CHILD_CALL(pclose, (FILE * file), (file), false, tell_only_child(0, since))
 
 /* ------------------------------------------------------------------------------------------------- other waits ---- */
 
-#define WAITS(X)                                                                                                       \
-  X(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest), SLEEP)                         \
-  X(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),            \
-    (clock, flags, time, rest), SLEEP)                                                                                 \
-  X(int, usleep, (useconds_t time), (time), SLEEP)                                                                     \
-  X(unsigned, sleep, (unsigned time), (time), SLEEP)                                                                   \
-  X(int, thrd_sleep, (const struct timespec *time, struct timespec *rest), (time, rest), SLEEP)                        \
-  X(int, sigwait, (const sigset_t *set, int *number), (set, number), SIGNAL)                                           \
-  X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), SIGNAL)                                     \
-  X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *time), (set, info, time), SIGNAL) \
-  X(int, sigsuspend, (const sigset_t *set), (set), SIGNAL)                                                             \
-  X(int, pause, (void), (), SIGNAL)                                                                                    \
-  X(int, aio_suspend, (const struct aiocb *const *all, int count, const struct timespec *time), (all, count, time),    \
-    ASYNCHRONOUS)                                                                                                      \
-  X(int, getaddrinfo, (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found),  \
+#define WAITS(X)                                                                                                      \
+  X(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest), SLEEP)                        \
+  X(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),           \
+    (clock, flags, time, rest), SLEEP)                                                                                \
+  X(int, usleep, (useconds_t time), (time), SLEEP)                                                                    \
+  X(unsigned, sleep, (unsigned time), (time), SLEEP)                                                                  \
+  X(int, thrd_sleep, (const struct timespec *time, struct timespec *rest), (time, rest), SLEEP)                       \
+  X(int, aio_suspend, (const struct aiocb *const *all, int count, const struct timespec *time), (all, count, time),   \
+    ASYNCHRONOUS)                                                                                                     \
+  X(int, getaddrinfo, (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found), \
     (node, service, hints, found), NETWORK)
 
 #define WAITING(type, name, parameters, arguments, reason) \
@@ -487,6 +521,33 @@ WAITS(WAITING)
 WAITING(int, aio_suspend64, (const struct aiocb64 *const *all, int count, const struct timespec *time),
         (all, count, time), ASYNCHRONOUS)
 #endif
+
+/* `signal`: which one ended the wait; negative: none; 0: not known, one that the program handles. */
+#define SIGNAL_WAIT(name, parameters, arguments, listen, signal)              \
+  REPORTED(int, name, parameters, arguments, false, if (shared_wakes) listen; \
+           begin_wait(NULL, REASON_SIGNAL), end_wait(); tell_sender(signal))
+SIGNAL_WAIT(sigwait, (const sigset_t *set, int *number), (set, number), listen_to_signals(set, false),
+            result == 0 ? *number : -1)
+SIGNAL_WAIT(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), listen_to_signals(set, false), result)
+SIGNAL_WAIT(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *time), (set, info, time),
+            listen_to_signals(set, false), result)
+SIGNAL_WAIT(sigsuspend, (const sigset_t *set), (set), listen_to_signals(set, true), 0)
+
+static void listen_to_unblocked(void) {
+  sigset_t blocked;
+  if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0) listen_to_signals(&blocked, true);
+}
+SIGNAL_WAIT(pause, (void), (), listen_to_unblocked(), 0)
+
+EXPORT int kill(pid_t process, int signal) {
+  if (shared_wakes && tracing()) note_signal(process, signal);
+  return REAL(kill)(process, signal);
+}
+
+EXPORT int sigqueue(pid_t process, int signal, const union sigval value) {
+  if (shared_wakes && tracing()) note_signal(process, signal);
+  return REAL(sigqueue)(process, signal, value);
+}
 
 /* A call that is first tried without waiting; `held`: whether the result of that says that it would wait. */
 #define TRIED(type, name, parameters, arguments, at_once, try, held, reason) \
@@ -562,15 +623,20 @@ TRIED(int, semtimedop, (int set, struct sembuf *all, size_t count, const struct 
 static void watch(const struct pollfd *all, nfds_t count) {
   nfds_t i;
   if (!all || count > POLLED) return;
-  for (i = 0; i < count; i++)
-    if (all[i].fd >= 0 && (all[i].events & POLLIN)) add_link(key_of(all[i].fd), &poll_key, -1);
+  for (i = 0; i < count; i++) {
+    if (all[i].fd < 0) continue;
+    if (all[i].events & POLLIN) add_link(key_of(all[i].fd), &poll_key, -1);
+    if (shared_wakes && (all[i].events & POLLIN)) listen_to(all[i].fd, false);
+    if (shared_wakes && (all[i].events & POLLOUT)) listen_to(all[i].fd, true);
+  }
   begin_descriptor_wait();
 }
 
-static void unwatch(const struct pollfd *all, nfds_t count) {
+static void unwatch(const struct pollfd *all, nfds_t count, bool failed) {
   if (!all || count > POLLED) return;
   end_descriptor_wait();
   remove_links(-1, &poll_key);
+  tell_waker(failed);
 }
 
 /* A call that is first tried without waiting. `begin` and `end` surround the wait. */
@@ -591,8 +657,9 @@ static void unwatch(const struct pollfd *all, nfds_t count) {
     return result;                                                                \
   }
 
-#define POLLS(name, parameters, arguments, at_once, try) \
-  TRIES(name, parameters, arguments, at_once, try, watch(all, count), &poll_key, REASON_POLL, unwatch(all, count))
+#define POLLS(name, parameters, arguments, at_once, try)                                      \
+  TRIES(name, parameters, arguments, at_once, try, watch(all, count), &poll_key, REASON_POLL, \
+        unwatch(all, count, result <= 0))
 #define IS_ZERO(time) ((time) && !(time)->tv_sec && !(time)->tv_nsec)
 POLLS(poll, (struct pollfd * all, nfds_t count, int time), (all, count, time), time == 0, poll(all, count, 0))
 POLLS(ppoll, (struct pollfd * all, nfds_t count, const struct timespec *time, const sigset_t *mask),
@@ -604,18 +671,40 @@ POLLS(__ppoll_chk, (struct pollfd * all, nfds_t count, const struct timespec *ti
       (all, count, time, mask, room), IS_ZERO(time), __ppoll_chk(all, count, &no_time, mask, room))
 #endif
 
+static void listen_to_selected(int count, const fd_set *in, const fd_set *out) {
+  int fd;
+  if (!shared_wakes) return;
+  for (fd = 0; fd < count && fd < FD_SETSIZE; fd++) {
+    if (in && FD_ISSET((unsigned)fd, in)) listen_to(fd, false);
+    if (out && FD_ISSET((unsigned)fd, out)) listen_to(fd, true);
+  }
+}
+
 /* Without descriptors, it is a sleep. */
-#define SELECTS(name, parameters, arguments, at_once) \
-  REPORTED(int, name, parameters, arguments, at_once, \
-           begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP), end_wait())
+#define SELECTS(name, parameters, arguments, at_once)                                                      \
+  REPORTED(int, name, parameters, arguments, at_once, listen_to_selected(count, in, out);                  \
+           begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP), end_wait(); \
+           tell_waker(result <= 0))
 SELECTS(select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *time),
         (count, in, out, other, time), time && !time->tv_sec && !time->tv_usec)
 SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *time, const sigset_t *mask),
         (count, in, out, other, time, mask), IS_ZERO(time))
 
-#define EPOLLS(name, parameters, arguments, at_once, try)                                                \
-  TRIES(name, parameters, arguments, at_once, try, begin_descriptor_wait(), epoll_key(fd), REASON_EPOLL, \
-        end_descriptor_wait())
+static void listen_to_watched(int set) {
+  const void *of_set = epoll_key(set);
+  int fds[32];
+  uint32_t i, count = 0;
+  if (!shared_wakes || !__atomic_load_n(&links.count, __ATOMIC_RELAXED)) return;
+  take_lock(&links.lock);
+  for (i = 0; i < links.places && count < COUNT(fds); i++)
+    if (links.all[i].key && links.all[i].wakes == of_set) fds[count++] = links.all[i].fd;
+  drop_lock(&links.lock);
+  for (i = 0; i < count; i++) listen_to(fds[i], false);
+}
+
+#define EPOLLS(name, parameters, arguments, at_once, try)                 \
+  TRIES(name, parameters, arguments, at_once, try, listen_to_watched(fd); \
+        begin_descriptor_wait(), epoll_key(fd), REASON_EPOLL, end_descriptor_wait(); tell_waker(result <= 0))
 EPOLLS(epoll_wait, (int fd, struct epoll_event *events, int count, int time), (fd, events, count, time), time == 0,
        epoll_wait(fd, events, count, 0))
 EPOLLS(epoll_pwait, (int fd, struct epoll_event *events, int count, int time, const sigset_t *mask),
@@ -626,11 +715,11 @@ EPOLLS(epoll_pwait2, (int fd, struct epoll_event *events, int count, const struc
 EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event) {
   int result = REAL(epoll_ctl)(set, operation, fd, event);
   if (result == 0 && operation != EPOLL_CTL_MOD && tracing()) {
-    const void *wakes;
+    const void *of_set;
     ENTER(epoll_ctl);
-    wakes = epoll_key(set);
-    if (operation == EPOLL_CTL_DEL) remove_links(fd, wakes);
-    else if (event && (event->events & EPOLLIN)) add_link(key_of(fd), wakes, fd);
+    of_set = epoll_key(set);
+    if (operation == EPOLL_CTL_DEL) remove_links(fd, of_set);
+    else if (event && (event->events & EPOLLIN)) add_link(key_of(fd), of_set, fd);
     LEAVE();
   }
   return result;
@@ -662,7 +751,29 @@ EXPORT int close(int fd) {
   return REAL(close)(fd);
 }
 
-void forget_descriptors(void) { memset(kinds, 0, sizeof kinds); }
+/* Descriptors that the C library has closed by itself are used again. */
+EXPORT int pipe(int ends[2]) {
+  int result = REAL(pipe)(ends);
+  if (result == 0) forget(ends[0]), forget(ends[1]);
+  return result;
+}
+
+EXPORT int pipe2(int ends[2], int flags) {
+  int result = REAL(pipe2)(ends, flags);
+  if (result == 0) forget(ends[0]), forget(ends[1]);
+  return result;
+}
+
+EXPORT int socket(int domain, int type, int protocol) {
+  int result = REAL(socket)(domain, type, protocol);
+  if (result >= 0) forget(result);
+  return result;
+}
+
+void forget_descriptors(void) {
+  memset(kinds, 0, sizeof kinds);
+  forget_wake_keys(-1);
+}
 
 #if defined(__GLIBC__)
 EXPORT int close_range(unsigned from, unsigned to, int flags) {
@@ -678,13 +789,13 @@ EXPORT void closefrom(int from) {
 
 EXPORT int dup2(int from, int to) {
   int result = REAL(dup2)(from, to);
-  if (result >= 0) forget(to);
+  if (result >= 0) forget(to), tell_duplicate(to);
   return result;
 }
 
 EXPORT int dup3(int from, int to, int flags) {
   int result = REAL(dup3)(from, to, flags);
-  if (result >= 0) forget(to);
+  if (result >= 0) forget(to), tell_duplicate(to);
   return result;
 }
 

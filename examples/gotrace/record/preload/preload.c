@@ -68,6 +68,8 @@ void resolve(void) {
   else memcpy(&real.name, &instead, sizeof real.name);
   FUNCTIONS(FIELD)
 #undef FIELD
+  found = find("_IO_getc", NULL); /* glibc's other name for both */
+  state.plain_getc = memcmp(&real.getc, &found, sizeof found) == 0 && memcmp(&real.fgetc, &found, sizeof found) == 0;
   self.resolves = false;
   errno = kept;
 }
@@ -180,6 +182,7 @@ NOINLINE bool recover(char *frame) {
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
   io_abandon_wait();
+  tell_waker(true);
   self.inside = 0;
   return true;
 }
@@ -443,6 +446,24 @@ static long futex(uint32_t *word, int operation, uint32_t value, const struct ti
   return REAL(syscall)(SYS_futex, word, operation, value, limit, NULL, 0);
 }
 
+static uint32_t unreached; /* atomic; errno of children that cannot open the command's files */
+
+/* Why the process ends, or 0. */
+static void say(uint32_t why) {
+  say_in_box(why | __atomic_load_n(&unreached, __ATOMIC_RELAXED) << SAID_UNREACHED_SHIFT);
+}
+
+int look_for_files(void) {
+  int kept = errno, file = open_kept(&state.settings->list, O_RDWR), error = file < 0 ? errno : 0;
+  if (file >= 0) real.close(file);
+  errno = kept;
+  return error;
+}
+
+void say_unreached(int error) {
+  if (error && !__atomic_exchange_n(&unreached, (uint32_t)error, __ATOMIC_RELAXED)) say(0);
+}
+
 static void want_snapshot(int number) {
   int kept = errno;
   (void)number;
@@ -461,11 +482,12 @@ static uint32_t dying; /* atomic */
 
 static void give_way_to_death(void) {
   const struct timespec tenth = {0, 100000000};
-  int kept = errno;
   unsigned i;
   uint32_t never = 0;
-  if (__atomic_load_n(&dying, __ATOMIC_ACQUIRE) && is_traced_process())
-    for (i = 0; i < 10; i++) futex(&never, 0 /* FUTEX_WAIT */, 0, &tenth);
+  int kept;
+  if (!__atomic_load_n(&dying, __ATOMIC_ACQUIRE) || !is_traced_process()) return;
+  kept = errno;
+  for (i = 0; i < 10; i++) futex(&never, 0 /* FUTEX_WAIT */, 0, &tenth);
   errno = kept;
 }
 
@@ -501,7 +523,8 @@ static void end_by_signal(int number, siginfo_t *details, void *context) {
       self.inside = 1;
       report_all_usage();
     }
-    say_in_box(TRACE_KILLED);
+    say(TRACE_KILLED);
+    end_wakes(TRACE_KILLED);
   }
   real.signal(number, SIG_DFL);
   REAL(syscall)(SYS_rt_tgsigqueueinfo, REAL(syscall)(SYS_getpid), REAL(syscall)(SYS_gettid), number, details);
@@ -757,17 +780,18 @@ void start_trace(void) {
     entry->pid = state.pid;
     if (s->stacks == RECORD_STACKS_UNWIND && !find_unwinder()) result = GOTRACE_ERROR_ARGUMENT;
     else if ((box = open_box(list, entry)) < 0 || (file = open_trace(list)) < 0) result = GOTRACE_ERROR_SINK;
-    else result = start_tracer(box);
+    entry->identity = trace.identity;
+    snprintf(entry->name, sizeof entry->name, "%s", trace.name);
+    if (result == GOTRACE_OK) result = start_tracer(box);
     entry->result = result;
     entry->system_error = result == GOTRACE_ERROR_SINK ? errno : 0;
     if (file >= 0) real.close(file);
     if (result != GOTRACE_OK && file >= 0) remove_file(trace.name);
     if (result != GOTRACE_OK) entry->writer = 0;
-    entry->identity = trace.identity;
-    snprintf(entry->name, sizeof entry->name, "%s", trace.name);
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
     if (box >= 0) real.close(box);
     if (result == GOTRACE_OK) {
+      if (s->wakes.descriptor >= 0) begin_wakes(map_kept(&s->wakes, sizeof(struct wakes)), index);
       prepare_reasons();
       handle_signals(true);
       __atomic_store_n(&recording.on, 1u, __ATOMIC_RELEASE);
@@ -779,15 +803,19 @@ void start_trace(void) {
 }
 
 /* Whoever reads the box sees when the process ends, or has executed another program. Until then its threads go on, also
- * if it does not come to that. Returns whether the process is traced. */
+ * if it does not come to that. Returns whether the process is traced. If not, this touches nothing of the thread: a
+ * process may share the memory and have no place for threads' variables (CLONE_VM, CLONE_SETTLS; chromium's zygote). */
 static bool announce_end(uint32_t why) {
-  unsigned inside = self.inside;
-  int kept = errno;
+  unsigned inside;
+  int kept;
   if (!is_traced()) return false;
+  inside = self.inside;
+  kept = errno;
   self.inside = 1;
   if (!inside) report_all_usage();
   tell_modules();
-  say_in_box(why);
+  say(why);
+  end_wakes(why);
   self.inside = inside;
   errno = kept;
   return true;
@@ -800,10 +828,15 @@ void finish_trace(void) {
 
 bool finish_before_exec(void) {
   give_way_to_death();
-  return announce_end(TRACE_EXECUTES);
+  if (announce_end(TRACE_EXECUTES)) return true;
+  if (state.children && __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE)) say_unreached(look_for_files()); /* vfork */
+  return false;
 }
 
-void go_on_after_exec(void) { say_in_box(0); }
+void go_on_after_exec(void) {
+  say(0);
+  end_wakes(0);
+}
 
 /* Removes the library from LD_PRELOAD, and the settings' variable, in place. */
 static void clean_environment(void) {
@@ -836,9 +869,10 @@ void enter_sandbox(bool had_trace, bool has_entered) {
     clean_environment();
     state.settings = NULL;
     state.children = false;
+    shared_wakes = NULL;
     __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
     abandon_tracer();
-    say_in_box(TRACE_SANDBOXED);
+    say(TRACE_SANDBOXED);
   } else if (had_trace) {
     handle_signals(true);
   }
@@ -847,8 +881,9 @@ void enter_sandbox(bool had_trace, bool has_entered) {
 void forget_trace(void) {
   __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
   if (state.settings) handle_signals(false);
-  dying = 0;
+  dying = unreached = 0;
   looks_after_fork();
+  wakes_after_fork();
   unwind_after_fork();
 }
 

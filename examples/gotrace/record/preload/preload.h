@@ -11,6 +11,7 @@
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
+ *     wakes.c       waits that another process ends
  *     process.c     fork, exec, dlclose, exit
  *     openmp.c      programs that use OpenMP: the adapter for it
  *     tracer.c      gotrace.h
@@ -90,6 +91,7 @@ extern struct state {
   uint32_t stacks; /* RECORD_STACKS_... */
   bool only_waits; /* --min-syscall */
   bool children;
+  bool plain_getc;                        /* getc and fgetc are the C library's */
   int pid;                                /* of the traced process */
   const struct record_settings *settings; /* NULL: the process does not belong to a recording */
 } state;
@@ -204,6 +206,8 @@ void go_on_after_exec(void);   /* which has failed */
 bool finish_before_sandbox(void);
 void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_trace`: by finish_before_sandbox() */
 void forget_trace(void);                              /* in a child of fork */
+int look_for_files(void);                             /* 0, or why children of the process would not be traced */
+void say_unreached(int error);                        /* there is such a child */
 bool is_traced_process(void);                         /* false in a child that shares or has copied its memory */
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
@@ -225,6 +229,24 @@ void begin_main_thread(void);
 void begin_forked_thread(void); /* in a child of fork, when the tracer has begun anew */
 void report_usage(void);        /* of the calling thread, which is about to wait */
 void report_all_usage(void);    /* of all threads, at the end of the trace */
+
+/* wakes.c */
+extern struct wakes *shared_wakes; /* NULL: there are none */
+void begin_wakes(struct wakes *memory, uint32_t index);
+void end_wakes(uint32_t why); /* TRACE_EXECUTES...; 0: the process goes on */
+void wakes_after_fork(void);
+void forget_wake_keys(int fd); /* -1: of all descriptors */
+void tell_duplicate(int to);   /* the descriptor is now another one's duplicate */
+/* These only if there are wakes: */
+void note_transfer(int fd, bool writes);               /* before it; it may end waits of others */
+void listen_to(int fd, bool writes);                   /* before a wait until the descriptor can be read, or written */
+void listen_to_signals(const sigset_t *set, bool but); /* `but`: all but these */
+void note_signal(pid_t process, int signal);
+void tell_sender(int signal); /* after a wait for signals; 0: any of them that the program handles */
+void tell_waker(bool failed); /* after the wait; if that failed, nobody is told */
+uint64_t wake_time(void);     /* now; 0: there are no wakes */
+void tell_only_child(uint64_t begun, uint64_t ended); /* the same, if only one has begun and ended since these times */
+void tell_child(pid_t child);                         /* which has ended, and so a wait; not positive: none */
 
 /* locks.c */
 void locks_after_fork(void);

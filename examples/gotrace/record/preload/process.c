@@ -43,8 +43,11 @@ static void after_fork(void) {
 EXPORT pid_t fork(void) {
   pid_t child;
   bool outside = tracing(), was = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
+  int error = 0;
   if (outside) ENTER(fork);
+  if (was && state.children) error = look_for_files();
   child = REAL(fork)();
+  if (child > 0) say_unreached(error);
   if (outside) LEAVE();
   if (was && child == 0) after_fork();
   return child;
@@ -239,7 +242,7 @@ EXPORT int execle(const char *path, const char *first, ...) {
 #define SPAWN(name, search)                                                                                      \
   EXPORT int name(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,                     \
                   const posix_spawnattr_t *attributes, char *const *words, char *const *environment) {           \
-    int result;                                                                                                  \
+    int result, error;                                                                                           \
     if (state.children) {                                                                                        \
       char full[BOARD_PATH];                                                                                     \
       const char *found = locate(path, search, full);                                                            \
@@ -247,9 +250,11 @@ EXPORT int execle(const char *path, const char *first, ...) {
     }                                                                                                            \
     if (!tracing() || state.only_waits) return REAL(name)(child, path, actions, attributes, words, environment); \
     ENTER(name);                                                                                                 \
+    error = state.children ? look_for_files() : 0;                                                               \
     begin_system_call();                                                                                         \
     result = real.name(child, path, actions, attributes, words, environment);                                    \
     end_system_call();                                                                                           \
+    if (result == 0) say_unreached(error);                                                                       \
     LEAVE();                                                                                                     \
     return result;                                                                                               \
   }

@@ -212,8 +212,8 @@ function wallOf({began}) {
 const plain = (text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?");
 
 class Data {
-  // `given`: of FileData; at least one. They stay as they are, for other pictures.
-  constructor(given) {
+  // `given`: of FileData; at least one. They stay as they are, for other pictures. `outline`: of a trace that is being read.
+  constructor(given, outline = null) {
     const sum = (value) => given.reduce((all, file) => all + value(file), 0), alike = (values) => [...new Set(values)].join(" and ");
     const titles = new Set();
     let files = given.map((file) => ({...file}));
@@ -230,7 +230,8 @@ class Data {
       format: alike(files.map((file) => file.format)), events: sum((file) => file.events), running: alike(files.map((file) => file.running)),
       filtered: files.some((file) => file.filtered), recorded: files.every((file) => file.recorded),
       begin: Math.min(...files.map((file) => file.time + file.begin)), end: Math.max(...files.map((file) => file.time + file.end)),
-      finest: [0, 1].map((part) => Math.max(...files.map((file) => file.finest[part]))), coarsest: Math.max(...files.map((file) => file.coarsest)), lost: {}});
+      finest: [0, 1].map((part) => Math.max(...files.map((file) => file.finest[part]))), coarsest: Math.max(...files.map((file) => file.coarsest)), lost: {}, outline});
+    if (outline) this.begin = outline.begin, this.end = outline.end;
     for (const file of files) for (const table in file.lost) this.lost[table] = (this.lost[table] || 0) + file.lost[table];
     // By class (0: procs, threads, collector; 1: all other rows) and level. Each class has its own finest level.
     const lists = () => [0, 1].map(() => Array.from({length: LEVELS}, () => []));

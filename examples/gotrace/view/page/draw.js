@@ -56,6 +56,12 @@ class Painter {
     this.setTheme(false);
   }
 
+  // Draws other data.
+  take(data, model) {
+    Object.assign(this, {data, model, overview: null, pixels: null, work: null, strips: new Map()});
+    this.request();
+  }
+
   setTheme(dark) {
     this.theme = dark ? DARK : LIGHT;
     this.stateColours = this.theme.states.map(rgba);
@@ -112,7 +118,7 @@ class Painter {
     if (!this.canvas.isConnected) return; // another trace is shown
     const {context, ratio, theme, view} = this;
     const slices = this.chooseChunks();
-    this.layout = this.model.lines(view);
+    this.layout = this.isOutlined() ? this.data.outline.lines() : this.model.lines(view);
     view.scroll = Math.max(0, Math.min(view.scroll, this.layout.height - (this.height - TOP) + 20));
     this.hits = [];
     this.paintRows(slices);
@@ -121,6 +127,7 @@ class Painter {
     this.drawLines();
     this.workOnStrips(slices);
     this.drawArrows(slices);
+    this.drawUnread();
     this.drawRange();
     this.drawRuler();
     this.drawFlags();
@@ -128,8 +135,10 @@ class Painter {
     this.drawOverview();
     this.data.forget();
     document.getElementById("status").textContent = this.statusText();
-    if (this.level === this.wanted) this.drawnAt ??= performance.now();
+    if (this.level === this.wanted && !this.data.outline) this.drawnAt ??= performance.now();
   }
+  // Whether the outline of a trace that is being read is drawn, instead of rows.
+  isOutlined() { return this.data.outline !== null && !this.data.outline.covers(this.view.from, this.view.to); }
 
   visibleLines() {
     const from = this.view.scroll, to = from + this.height - TOP, lines = this.layout.lines;
@@ -162,6 +171,7 @@ class Painter {
     this.markStopped(slices, left, scale, W);
     for (const line of this.visibleLines()) {
       if (line.type === "group" && line.folded) this.paintStrip(line, left, W, H, ratio);
+      if (line.type === "thread") this.paintThread(line, left, W, H, ratio);
       if (line.type !== "row") continue;
       const colours = this.coloursOf(line.row.kind);
       this.shares.fill(0);
@@ -170,6 +180,26 @@ class Painter {
       this.paintShares(line, left, W, H, ratio, colours);
     }
     this.context.putImageData(this.image, 0, 0);
+  }
+
+  // How much a thread wrote when.
+  paintThread(line, left, W, H, ratio) {
+    const {from, to} = this.view, {outline} = this.data, {pixels} = this, edge = Math.round(TOP * ratio), colour = this.nameColours[0];
+    const top = Math.round((this.lineTop(line) + 2) * ratio), bottom = Math.min(H, Math.round((this.lineTop(line) + line.height - 1) * ratio));
+    for (let x = left; x < W; x++) {
+      const share = outline.share(line.of, from + (x - left) / (W - left) * (to - from));
+      for (let y = Math.max(edge, bottom - Math.round(share * (bottom - top))); y < bottom; y++) pixels[y * W + x] = colour;
+    }
+  }
+  // What has not been read yet is covered by a band.
+  drawUnread() {
+    const {outline} = this.data, c = this.context, {from, to} = this.view;
+    if (!outline || this.isOutlined()) return;
+    c.fillStyle = this.theme.band;
+    for (const [begin, end] of [[from, outline.shown.begin], [outline.shown.end, to]]) {
+      const low = Math.max(LEFT, this.x(begin)), high = Math.min(this.width, this.x(end));
+      if (high > low) c.fillRect(low, TOP, high - low, this.height - TOP);
+    }
   }
 
   markStopped(slices, left, scale, W) {
@@ -313,6 +343,10 @@ class Painter {
         c.fillText(size, 6 + drawn, middle);
       } else if (line.type === "counter") {
         this.drawCounter(line, y);
+      } else if (line.type === "thread") {
+        c.font = this.font(12);
+        c.fillStyle = theme.faint;
+        this.text("thread " + line.of.thread, 18, middle, LEFT - 24);
       } else if (line.type === "marks") {
         c.font = "12px system-ui, 'DejaVu Sans', sans-serif";
         c.fillStyle = theme.faint;
@@ -616,9 +650,9 @@ class Painter {
       const values = [new Float64Array(width + 1), new Float64Array(width + 1)], column = (time) => Math.max(0, Math.min(Math.floor((time - data.begin) / span * width), width));
       for (const file of data.files) // the most of each column; of all traces together
         for (const k of [0, 1]) {
-          const series = file.counts[k], most = new Float64Array(width + 1);
+          const series = data.outline ? this.readCounts(k) : file.counts[k], most = new Float64Array(width + 1), end = data.outline ? data.outline.points.at(-1)?.[0] : file.time + file.end;
           for (let i = 0; i < series.length; i++) {
-            const last = column(i + 1 < series.length ? series.time(i + 1) : file.time + file.end);
+            const last = column(i + 1 < series.length ? series.time(i + 1) : end);
             for (let x = column(series.time(i)); x <= last; x++) most[x] = Math.max(most[x], series.value(i));
           }
           most.forEach((value, x) => { values[k][x] += value; });
@@ -635,10 +669,12 @@ class Painter {
         if (value) c.fillRect(LEFT + x, OVERVIEW - 2 - value / this.overview.most * room, 1, value / this.overview.most * room);
       }
     }
+    if (data.outline) this.drawSums(room);
     c.fillStyle = this.theme.faint;
     c.font = "11px system-ui, 'DejaVu Sans', sans-serif";
     c.fillText((data.begin > 0 ? "this part: " : "all: ") + duration(span), 6, 14);
-    this.text(STATES[RUNNING] + ", runnable" + (data.recorded ? "" : " goroutines") + ": ≤ " + this.overview.most, 6, 30, LEFT - 12);
+    const told = data.outline && !data.outline.points.length ? "how much all threads wrote" : STATES[RUNNING] + ", runnable" + (data.recorded ? "" : " goroutines") + ": ≤ " + this.overview.most;
+    this.text(told, 6, 30, LEFT - 12);
     const x0 = LEFT + (this.view.from - data.begin) / span * width, x1 = LEFT + (this.view.to - data.begin) / span * width;
     c.fillStyle = this.theme.range;
     c.fillRect(x0, 0, Math.max(2, x1 - x0), OVERVIEW);
@@ -651,7 +687,20 @@ class Painter {
     c.stroke();
   }
 
+  // Running or runnable goroutines of what has been read so far.
+  readCounts(k) { return new Series(this.data.files[0], "", this.data.outline.points.flat(), 3, 1 + k); }
+  // Of what has not been read, how much all threads wrote.
+  drawSums(room) {
+    const c = this.context, {outline, begin, end} = this.data, width = this.width - LEFT, read = outline.points.at(-1)?.[0] ?? 0;
+    c.fillStyle = this.theme.line;
+    for (let x = Math.floor((read - begin) / (end - begin) * width); x < width; x++) {
+      const share = outline.sums[outline.column(begin + x / width * (end - begin))] || 0;
+      c.fillRect(LEFT + x, OVERVIEW - 2 - share * room, 1, share * room);
+    }
+  }
+
   statusText() {
+    if (this.data.outline) return this.data.outline.text(this.view.from, this.view.to);
     if (this.level > this.wanted) return "loading details…";
     const lost = Object.entries(LEFT_OUT).filter(([table]) => this.data.lost[table]).map(([table, text]) => text.replace("#", this.data.lost[table].toLocaleString("en")));
     const left = lost.length ? "Left out, because it came last: " + lost.join(", ") + ". For these: " + (this.data.files.every((file) => file.trace) ? "select a time and open it alone. " : "gotrace view --from, or a filter. ") : "";

@@ -6,6 +6,7 @@ const FIRST = (a, b) => a.time - b.time, LONGEST = (a, b) => b.length - a.length
 const WHEEL_ZOOM = 0.009, WHEEL_MOST = 250;
 const LEAST_PANEL = 160; // pixels
 const MOST_BUSY = 8; // milliseconds without a look at the keys
+const LOOKED = 100; // milliseconds for which a time is looked at before it is read
 const SLOW = 300; // milliseconds after which a search tells how far it is
 const UNITS = {ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9};
 
@@ -51,13 +52,10 @@ class Found {
 class App {
   // `openPart`: shows a part, between two times, by itself; null: the page cannot.
   constructor(data, openPart = null) {
-    this.data = data, this.openPart = openPart;
-    this.answered = data.files.every((file) => !file.trace); // whether it is known what is wrong
-    this.model = new Model(data);
+    this.openPart = openPart;
+    this.looked = null; // is told what is looked at, for a trace of which there is only an outline
     this.closed = new AbortController();
-    this.id = data.id; // of its places in the browser's history
-    // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
-    this.least = Math.max(10, data.end * 2 ** -46);
+    this.take(data);
     this.view = {from: data.begin, to: Math.max(data.end, data.begin + this.least), scroll: 0, selected: null, mark: null, range: null, compared: null, flags: [], hit: null, line: "", hideIdle: false, width: 0};
     this.canvas = document.getElementById("canvas");
     this.painter = new Painter(this.canvas, data, this.model, this.view);
@@ -67,18 +65,50 @@ class App {
     this.fingers = new Map(); // pointers that are down, by id: where they are
     this.drag = this.pinch = null; // what one of them, and what two of them do
     this.reading = 0; // fragments that are being read
-    const name = document.getElementById("name");
-    document.title = data.name + " - gotrace view";
-    name.title = data.name, name.textContent = data.several ? data.files.length + " traces" : data.name;
-    const facts = document.getElementById("facts");
-    facts.title = facts.textContent = "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
     this.listen();
     if (data.filtered) this.fitChosen();
     this.painter.resize();
     this.panels.show();
     this.readFragment();
+    this.placed = [this.view.from, this.view.to].join();
     this.painter.request();
+  }
+
+  // Takes data, of which the header tells.
+  take(data) {
+    this.data = data;
+    this.answered = data.files.every((file) => !file.trace); // whether it is known what is wrong
+    this.model = new Model(data);
+    this.id = data.id; // of its places in the browser's history
+    // Numbers are exact up to 2^53 only, so a picture of later times cannot be as short.
+    this.least = Math.max(10, data.end * 2 ** -46);
+    const name = document.getElementById("name"), facts = document.getElementById("facts");
+    document.title = data.name + " - gotrace view";
+    name.title = data.name, name.textContent = data.several ? data.files.length + " traces" : data.name;
+    facts.title = facts.textContent = data.outline ? data.outline.facts() : "Go " + data.format + ", " + data.events.toLocaleString("en") + " events, " + duration(data.end - data.begin) + (data.began ? ", began " + data.began : "");
+    for (const id of ["tab-summary", "tab-flame", "search"]) document.getElementById(id).disabled = data.outline !== null; // they are of the whole
+  }
+  // Shows more of the trace, at the same place: time, rows, what is selected or folded.
+  become(data) {
+    const {model, painter, view} = this, {selected} = view, folded = new Map(model.groups.map(({key}) => [key, model.folded.has(key)]));
+    const top = painter.layout?.lines.find((line) => line.type === "row" && line.y >= view.scroll), above = top && top.y - view.scroll;
+    const again = (number) => this.model.rows.find(({kind, id}) => kind === model.rows[number].kind && id === model.rows[number].id)?.number;
+    const whole = view.from <= this.data.begin && view.to >= this.data.end;
+    this.results = this.found = view.hit = view.mark = null, view.line = "";
+    this.take(data);
+    painter.take(data, this.model);
+    for (const {key} of this.model.groups) if (folded.get(key)) this.model.folded.add(key); else if (folded.has(key)) this.model.folded.delete(key);
+    if (whole) view.from = data.begin, view.to = Math.max(data.end, data.begin + this.least);
+    const line = top && this.model.lines(view).lines.find((l) => l.type === "row" && l.row.number === again(top.row.number));
+    if (line) view.scroll = Math.max(0, line.y - above);
+    view.selected = null;
+    const row = selected && again(selected.row);
+    if (selected) this.panels.show();
+    if (selected && row !== undefined) this.sliceAt(row, (selected.begin + selected.end) / 2, false).then((slice) => { if (slice && !view.selected && data === this.data) this.select(slice); });
+    if (view.range && !data.outline) this.panels.showRange(view.range);
+    if (!data.outline && location.hash && this.placed === [view.from, view.to].join()) this.readFragment(); // nobody has moved since the page was opened
+    this.changed();
   }
 
   // Another trace takes its place.
@@ -137,7 +167,14 @@ class App {
     this.painter.request();
     clearTimeout(this.fragmentTimer);
     if (this.closed.signal.aborted) return; // the address is of another trace
+    if (this.data.outline) return this.look();
     this.fragmentTimer = setTimeout(() => this.writeFragment(), 200);
+  }
+
+  // Tells soon what is looked at.
+  look() {
+    clearTimeout(this.lookTimer);
+    this.lookTimer = setTimeout(() => { if (this.data.outline && !this.closed.signal.aborted) this.looked?.(this.view.from, this.view.to); }, LOOKED);
   }
 
   select(slice) {
@@ -420,6 +457,7 @@ class App {
   }
   // Shows a tab, and lets the keyboard scroll it.
   open(tab) {
+    if (this.data.outline && tab !== "timeline") return;
     this.show(tab);
     (tab === "timeline" ? this.canvas : document.getElementById(tab)).focus();
   }

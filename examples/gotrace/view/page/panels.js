@@ -358,7 +358,7 @@ class Panels {
     this.ask();
     this.show(make("h2", null, "From " + moment(range.from) + " to " + moment(range.to)),
       make("div", null, duration(range.to - range.from) + " · ", this.link("zoom (F)", () => this.app.setView(range.from, range.to)),
-        ...(this.app.openPart ? [" · ", this.link("open alone", () => this.app.openPart(range.from, range.to))] : []),
+        ...(this.app.openPart && !this.app.data.outline ? [" · ", this.link("open alone", () => this.app.openPart(range.from, range.to))] : []),
         ...(data.files.some((file) => !file.trace) ? [] : [" · ", earlier ? this.link("no comparison", () => { view.compared = null; this.showRange(range); }) : this.link(view.compared ? "now select the other time" : "compare with another time", compare)])),
       sums, compared);
     this.fillSums(sums, range);

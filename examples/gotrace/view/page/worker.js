@@ -1,6 +1,7 @@
 // worker.js - runs the tool, as WebAssembly, on a file: what of WASI it needs
 //
-// reader.js asks {module, file, index, words}; file and index are each a File, or {url, size} of one that is served; index may be null. The
+// reader.js asks {module, file, index, words}; file and index are each a File, or {url, size} of one that is served, or {url, size, skipped} of
+// one without so many bytes after its first HEADER; index may be null. The
 // tool finds them as /trace and /trace.gtx, reads them where it needs to, and writes to standard output. The answers are {progress, sketch}, from 0 to 1, with
 // points [time, running, runnable], and {piece}, of the output; and at last {status, errors, read, memory}: how many bytes of the file were read,
 // and how many the tool had. Another worker with this script makes blobs: it is asked {piece, to}, and answers {blob} or {error} to that port.
@@ -8,6 +9,7 @@
 "use strict";
 
 const BLOCK = 1 << 20, KEPT = 24; // of the file, in memory
+const HEADER = 16; // bytes of a trace, before its first generation
 const GARBAGE = 1 << 23; // bytes, never touched, by which the browser looks more often for blocks that are no longer used
 const PIECE = 17 << 20; // of the output; the browser may keep large ones outside of its memory: see Reader.run
 const OK = 0, BAD_DESCRIPTOR = 8, INVALID = 28, NO_ENTRY = 44, NOT_SUPPORTED = 52;
@@ -24,10 +26,18 @@ class Input {
     Object.assign(this, {file, blocks: new Map(), reader: new FileReaderSync(), at: 0, fetched: 0});
   }
   fetch(from, to) {
-    if (!this.file.url) return this.reader.readAsArrayBuffer(this.file.slice(from, to));
+    const {file, reader} = this, {skipped = 0} = file, end = Math.min(to, file.size);
+    if (!file.url) return reader.readAsArrayBuffer(file.slice(from, to));
+    if (!skipped || from >= HEADER) return this.ask(from + skipped, end + skipped);
+    const all = new Uint8Array(end - from);
+    all.set(new Uint8Array(this.ask(from, HEADER)));
+    if (end > HEADER) all.set(new Uint8Array(this.ask(HEADER + skipped, end + skipped)), HEADER - from);
+    return all.buffer;
+  }
+  ask(from, end) {
     const request = new XMLHttpRequest();
     request.open("GET", this.file.url, false);
-    request.setRequestHeader("Range", "bytes=" + from + "-" + (Math.min(to, this.file.size) - 1));
+    request.setRequestHeader("Range", "bytes=" + from + "-" + (end - 1));
     request.responseType = "arraybuffer";
     request.send();
     if (request.status !== 206) throw new Error("the server's answer is " + request.status);

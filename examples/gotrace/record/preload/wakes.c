@@ -1,0 +1,431 @@
+/* wakes.c - waits that another process ends: see preload.h
+ *
+ * All traced processes share a memory (board.h). A thread that waits for something which another process may do is
+ * counted there, by a key of what it waits for. A thread that does such a thing, as to write to a pipe, leaves a note
+ * if anybody is counted. The one that has waited takes the oldest note since its wait began, and tells in its trace who
+ * left it.
+ *
+ * Both ends of a pipe have the same inode number, which is its key. A TCP connection has a key for each direction, of
+ * its two addresses. A Unix socket's key is its inode number, and the kernel tells that of its other end. Each is found
+ * once for a descriptor. Signals to a process have one key; a note of one also has its number.
+ *
+ * What a program writes by stdio makes no call that this library sees. So if there is no note, the process is told
+ * which alone has the pipe as its standard output or error output, or input if the wait was for room.
+ *
+ * Nothing here waits for another process, which may have been killed anywhere. A thread that was killed while it was
+ * counted stays counted. That costs later writers some nanoseconds. */
+
+#include "preload.h"
+
+#include <netinet/in.h>
+#include <sys/mman.h>
+
+struct wakes *shared_wakes;
+static uint32_t own; /* index of this process */
+
+static uint64_t now(void) {
+  struct timespec time = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* -------------------------------------------------------------------------------------------------------- keys ----
+ *
+ * A key is even; the next number is that of a wait for room to write.
+ */
+
+enum { NO_KEY = 1, PIPES, UNIX_SOCKETS, CONNECTIONS, SIGNALS };
+
+#define DESCRIPTORS 65536 /* further ones have no keys */
+#define KEYS_BYTES (DESCRIPTORS * sizeof(struct keys))
+static struct keys {
+  uint64_t in, out; /* atomic: what is read or written; 0: not known, NO_KEY: none */
+  uint64_t inode;   /* atomic */
+} * keys;
+
+static uint64_t key_of(unsigned of, uint64_t a, uint64_t b) {
+  uint64_t key = mix(mix(of, a), b) & ~(uint64_t)1;
+  return key ? key : 2;
+}
+
+/* What Linux defines in its headers (netlink.h, unix_diag.h), which musl does not have. */
+enum { SOCK_DIAG = 4, SOCK_DIAG_BY_FAMILY = 20, IS_REQUEST = 1, SHOW_PEER = 4, IS_PEER = 2 };
+struct diag_head {
+  uint32_t size;
+  uint16_t type, flags;
+  uint32_t sequence, port;
+};
+struct diag_question {
+  struct diag_head head;
+  uint8_t family, protocol;
+  uint16_t unused;
+  uint32_t states, inode, show, cookie[2];
+};
+struct diag_answer {
+  struct diag_head head;
+  uint8_t family, type, state, unused;
+  uint32_t inode, cookie[2];
+  struct diag_attribute {
+    uint16_t size, type;
+    uint32_t value;
+  } attribute[16]; /* the one that is wanted has this size, and there is no other before it */
+};
+
+/* The inode number of the other end of a Unix socket; 0: not known. */
+static uint32_t find_peer(uint32_t inode) {
+  const struct diag_question question = {
+      {sizeof question, SOCK_DIAG_BY_FAMILY, IS_REQUEST, 0, 0},
+      AF_UNIX,
+      0,
+      0,
+      UINT32_MAX,
+      inode,
+      SHOW_PEER,
+      {UINT32_MAX, UINT32_MAX} /* any */
+  };
+  struct diag_answer answer;
+  const size_t least = offsetof(struct diag_answer, attribute[1]);
+  int diag = REAL(socket)(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, SOCK_DIAG);
+  ssize_t size = -1;
+  if (diag < 0) return 0;
+  if (REAL(send)(diag, &question, sizeof question, 0) == (ssize_t)sizeof question)
+    size = REAL(recv)(diag, &answer, sizeof answer, MSG_DONTWAIT);
+  REAL(close)(diag);
+  if (size < (ssize_t)least || answer.head.size < least || answer.head.type != SOCK_DIAG_BY_FAMILY) return 0;
+  return answer.attribute[0].type == IS_PEER ? answer.attribute[0].value : 0;
+}
+
+/* An address of the Internet; an address of version 4 is the same in both forms. */
+static uint64_t hash_address(const struct sockaddr_storage *address) {
+  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255};
+  const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+  const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+  uint64_t halves[2];
+  uint32_t last;
+  if (address->ss_family == AF_INET) return mix(four->sin_addr.s_addr, four->sin_port);
+  memcpy(halves, &six->sin6_addr, sizeof halves);
+  memcpy(&last, (const char *)&six->sin6_addr + sizeof mapped, sizeof last);
+  if (memcmp(&six->sin6_addr, mapped, sizeof mapped) == 0) return mix(last, six->sin6_port);
+  return mix(mix(halves[0], halves[1]), six->sin6_port);
+}
+
+static struct keys keys_of_socket(int fd, uint32_t inode) {
+  struct keys found = {NO_KEY, NO_KEY, inode};
+  struct sockaddr_storage here, there;
+  socklen_t here_size = sizeof here, there_size = sizeof there;
+  uint32_t peer;
+  if (getsockname(fd, (struct sockaddr *)(void *)&here, &here_size) != 0) return found;
+  if (here.ss_family == AF_UNIX && (peer = find_peer(inode)) != 0)
+    return (struct keys){key_of(UNIX_SOCKETS, inode, 0), key_of(UNIX_SOCKETS, peer, 0), inode};
+  if ((here.ss_family != AF_INET && here.ss_family != AF_INET6) ||
+      getpeername(fd, (struct sockaddr *)(void *)&there, &there_size) != 0)
+    return found;
+  found.in = key_of(CONNECTIONS, hash_address(&there), hash_address(&here));
+  found.out = key_of(CONNECTIONS, hash_address(&here), hash_address(&there));
+  return found;
+}
+
+static struct keys find_keys(int fd) {
+  struct keys found = {NO_KEY, NO_KEY, 0};
+  struct stat status;
+  int kept = errno;
+  if (fstat(fd, &status) == 0) {
+    if (S_ISSOCK(status.st_mode)) found = keys_of_socket(fd, (uint32_t)status.st_ino);
+    if (S_ISFIFO(status.st_mode))
+      found.in = found.out = key_of(PIPES, (uint64_t)status.st_dev, (uint64_t)status.st_ino);
+    found.inode = (uint64_t)status.st_ino;
+  }
+  errno = kept;
+  return found;
+}
+
+/* The key of what a descriptor reads or writes; NO_KEY: none. */
+static uint64_t key_through(int fd, bool writes) {
+  struct keys found;
+  uint64_t key;
+  if (fd < 0 || fd >= DESCRIPTORS || !keys) return NO_KEY; /* without memory for them, there are none */
+  key = __atomic_load_n(writes ? &keys[fd].out : &keys[fd].in, __ATOMIC_RELAXED);
+  if (LIKELY(key != 0)) return key;
+  found = find_keys(fd);
+  __atomic_store_n(&keys[fd].inode, found.inode, __ATOMIC_RELAXED);
+  __atomic_store_n(&keys[fd].in, found.in, __ATOMIC_RELAXED);
+  __atomic_store_n(&keys[fd].out, found.out, __ATOMIC_RELAXED);
+  return writes ? found.out : found.in;
+}
+
+void forget_wake_keys(int fd) {
+  if (!shared_wakes || !keys) return; /* in a sandbox, no system call may be made */
+  if (fd < 0) {
+    madvise(keys, KEYS_BYTES, MADV_DONTNEED); /* then they are 0 */
+  } else if (fd < DESCRIPTORS) {
+    __atomic_store_n(&keys[fd].in, 0u, __ATOMIC_RELAXED);
+    __atomic_store_n(&keys[fd].out, 0u, __ATOMIC_RELAXED);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------- notes ---- */
+
+/* Who leaves a note: 1 + the index of its process, and its goroutine's id; 0: unknown. */
+#define GO_BITS 48
+enum { BEING_WRITTEN = 1 };
+
+static struct wake_bucket *bucket_of(uint64_t key) { return &shared_wakes->bucket[(key >> 8) % WAKE_BUCKETS]; }
+
+/* No more notes of a key than there are waits: otherwise what one thread writes at once would hide what others do. */
+NOINLINE static void leave_note(struct wake_bucket *b, uint64_t key, int signal, uint32_t waiting) {
+  struct wake_note *to = NULL, *n;
+  uint64_t found, go = self.usage ? self.usage->go : 0, none = 0;
+  uint32_t same = 0;
+  for (n = b->note; n < b->note + WAKE_NOTES; n++) {
+    found = __atomic_load_n(&n->waker, __ATOMIC_ACQUIRE);
+    same += found && __atomic_load_n(&n->key, __ATOMIC_RELAXED) == key;
+    if (!found && !to) to = n;
+  }
+  if (same >= waiting || !to ||
+      !__atomic_compare_exchange_n(&to->waker, &none, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return;
+  __atomic_store_n(&to->key, key, __ATOMIC_RELAXED);
+  __atomic_store_n(&to->signal, (uint64_t)signal, __ATOMIC_RELAXED);
+  __atomic_store_n(&to->time, now(), __ATOMIC_RELAXED);
+  __atomic_store_n(&to->waker, (uint64_t)(own + 1) << GO_BITS | (go >> GO_BITS ? 0 : go), __ATOMIC_RELEASE);
+}
+
+static inline void note(uint64_t key, int signal) {
+  struct wake_bucket *b = bucket_of(key);
+  uint32_t waiting = __atomic_load_n(&b->waiting, __ATOMIC_RELAXED);
+  if (UNLIKELY(waiting != 0)) leave_note(b, key, signal, waiting);
+}
+
+void note_transfer(int fd, bool writes) {
+  uint64_t key = key_through(fd, writes);
+  if (key != NO_KEY) note(writes ? key : key | 1, 0);
+}
+
+void note_signal(pid_t process, int signal) {
+  if (process > 0 && signal > 0) note(key_of(SIGNALS, (uint64_t)process, 0), signal);
+}
+
+/* ------------------------------------------------------------------------------------------------------- waits ---- */
+
+#define MOST_KEYS 32 /* of a wait */
+
+static __thread struct {
+  uint64_t key[MOST_KEYS], since;
+  unsigned count;
+  sigset_t signals; /* if it is for signals: which may end it */
+} listens;
+
+static void listen_for(uint64_t key) {
+  struct wake_bucket *b = bucket_of(key);
+  struct wake_note *n;
+  if (listens.count == MOST_KEYS) return;
+  if (!listens.count) listens.since = now();
+  listens.key[listens.count++] = key;
+  if (__atomic_fetch_add(&b->waiting, 1u, __ATOMIC_SEQ_CST)) return;
+  for (n = b->note; n < b->note + WAKE_NOTES; n++) /* nobody waits for these any more */
+    if (__atomic_load_n(&n->time, __ATOMIC_RELAXED) < listens.since) __atomic_store_n(&n->waker, 0u, __ATOMIC_RELEASE);
+}
+
+/* The C library may have closed a descriptor by itself, so that it is another one now. */
+static void check_keys(int fd) {
+  struct stat status;
+  int kept = errno;
+  if (fd < 0 || fd >= DESCRIPTORS || !keys || !__atomic_load_n(&keys[fd].in, __ATOMIC_RELAXED)) return;
+  if (fstat(fd, &status) != 0 || (uint64_t)status.st_ino != __atomic_load_n(&keys[fd].inode, __ATOMIC_RELAXED))
+    forget_wake_keys(fd);
+  errno = kept;
+}
+
+void listen_to(int fd, bool writes) {
+  uint64_t key;
+  check_keys(fd);
+  key = key_through(fd, writes);
+  if (key != NO_KEY) listen_for(writes ? key | 1 : key);
+}
+
+/* `but`: whether all signals but those in the set; then the program must handle the one that ends the wait. */
+void listen_to_signals(const sigset_t *set, bool but) {
+  int kept = errno, i;
+  sigemptyset(&listens.signals);
+  for (i = 1; i < NSIG; i++)
+    if ((sigismember(set, i) == 1) != but) sigaddset(&listens.signals, i);
+  listen_for(key_of(SIGNALS, (uint64_t)state.pid, 0));
+  errno = kept;
+}
+
+static bool is_handled(int signal) {
+  struct sigaction now;
+  return real.sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
+}
+
+void tell_sender(int signal) {
+  int kept = errno, i;
+  if (!listens.count) return;
+  for (i = 1; i < NSIG; i++)
+    if (sigismember(&listens.signals, i) == 1 && (signal ? i != signal : !is_handled(i)))
+      sigdelset(&listens.signals, i);
+  tell_waker(false);
+  errno = kept;
+}
+
+/* Whether a note of a signal is one of which the thread has waited for. */
+static bool may_be(uint64_t signal) {
+  return !signal || (signal < NSIG && sigismember(&listens.signals, (int)signal) == 1);
+}
+
+/* The oldest note since the wait began, of any of its keys; NULL: there is none. */
+static struct wake_note *find_note(void) {
+  struct wake_note *oldest = NULL, *n;
+  uint64_t time = UINT64_MAX, when;
+  unsigned i;
+  for (i = 0; i < listens.count; i++) {
+    struct wake_bucket *b = bucket_of(listens.key[i]);
+    for (n = b->note; n < b->note + WAKE_NOTES; n++) {
+      if (__atomic_load_n(&n->waker, __ATOMIC_ACQUIRE) <= BEING_WRITTEN) continue;
+      if (__atomic_load_n(&n->key, __ATOMIC_RELAXED) != listens.key[i]) continue;
+      if (!may_be(__atomic_load_n(&n->signal, __ATOMIC_RELAXED))) continue;
+      when = __atomic_load_n(&n->time, __ATOMIC_RELAXED);
+      if (when >= listens.since && when < time) oldest = n, time = when;
+    }
+  }
+  return oldest;
+}
+
+/* Takes it; 0: there is none. */
+static uint64_t take_note(void) {
+  struct wake_note *n;
+  uint64_t waker;
+  unsigned tries;
+  for (tries = 0; tries < 4 * WAKE_NOTES && (n = find_note()); tries++) {
+    waker = __atomic_load_n(&n->waker, __ATOMIC_ACQUIRE);
+    if (waker > BEING_WRITTEN &&
+        __atomic_compare_exchange_n(&n->waker, &waker, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return waker;
+  }
+  return 0;
+}
+
+static uint32_t count_processes(void) {
+  uint32_t count = __atomic_load_n(&shared_wakes->count, __ATOMIC_ACQUIRE);
+  return count < BOARD_TRACES ? count : BOARD_TRACES;
+}
+
+/* How long the C library may take to write what is left when a process ends, in nanoseconds. */
+#define LAST_WORDS 20000000
+
+/* The process that alone has what was waited for as a standard descriptor; none: BOARD_TRACES. */
+static uint32_t find_only_one(uint64_t key) {
+  uint32_t count = count_processes(), found = BOARD_TRACES, i;
+  for (i = 0; i < count; i++) {
+    const struct wake_process *p = &shared_wakes->process[i];
+    uint64_t ended = __atomic_load_n(&p->ended, __ATOMIC_RELAXED);
+    unsigned first = key & 1 ? 0 : 1, last = key & 1 ? 0 : 2, k;
+    bool has = false;
+    if (ended && ended + LAST_WORDS < listens.since) continue;
+    for (k = first; k <= last; k++) has |= __atomic_load_n(&p->standard[k], __ATOMIC_RELAXED) == (key & ~(uint64_t)1);
+    if (!has) continue;
+    if (found != BOARD_TRACES) return BOARD_TRACES;
+    found = i;
+  }
+  return found;
+}
+
+/* `go`: 0: unknown. */
+static void tell(uint32_t index, int pid, uint64_t go) {
+  char text[96], program[NAME_OF_PROGRAM] = "unknown";
+  int kept = errno, used;
+  if (index < BOARD_TRACES) memcpy(program, shared_wakes->process[index].program, sizeof program);
+  program[sizeof program - 1] = 0;
+  used = snprintf(text, sizeof text, "%s (pid %d)", program, pid);
+  if (go) snprintf(text + used, sizeof text - (size_t)used, ", goroutine %llu", (unsigned long long)go);
+  gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_WAKER, text);
+  errno = kept;
+}
+
+void tell_waker(bool failed) {
+  uint64_t waker;
+  uint32_t index = BOARD_TRACES;
+  unsigned i;
+  if (!listens.count) return;
+  waker = take_note();
+  if (waker) index = (uint32_t)(waker >> GO_BITS) - 1;
+  else if (!failed && listens.count == 1) index = find_only_one(listens.key[0]);
+  for (i = 0; i < listens.count; i++) __atomic_fetch_sub(&bucket_of(listens.key[i])->waiting, 1u, __ATOMIC_RELAXED);
+  listens.count = 0;
+  if (failed || index >= BOARD_TRACES || index == own) return; /* the trace has the wake itself */
+  tell(index, shared_wakes->process[index].pid, waker & (((uint64_t)1 << GO_BITS) - 1));
+}
+
+/* The last program that a process has executed. */
+void tell_child(pid_t child) {
+  uint32_t i;
+  if (!shared_wakes || child <= 0) return;
+  for (i = count_processes(); i > 0 && shared_wakes->process[i - 1].pid != child; i--) continue;
+  tell(i ? i - 1 : BOARD_TRACES, (int)child, 0);
+}
+
+uint64_t wake_time(void) { return shared_wakes ? now() : 0; }
+
+void tell_only_child(uint64_t begun, uint64_t ended) {
+  uint32_t i, found = BOARD_TRACES;
+  if (!shared_wakes) return;
+  for (i = count_processes(); i > 0; i--) {
+    const struct wake_process *p = &shared_wakes->process[i - 1];
+    if (p->parent != state.pid || __atomic_load_n(&p->began, __ATOMIC_RELAXED) < begun ||
+        __atomic_load_n(&p->ended, __ATOMIC_RELAXED) < ended)
+      continue;
+    if (found == BOARD_TRACES) found = i - 1;
+    else if (shared_wakes->process[found].pid != p->pid) return;
+  }
+  if (found != BOARD_TRACES) tell(found, shared_wakes->process[found].pid, 0);
+}
+
+/* ----------------------------------------------------------------------------------------------- start and end ---- */
+
+static void tell_standard(bool known) {
+  struct wake_process *p = &shared_wakes->process[own];
+  int fd;
+  for (fd = 0; fd < 3; fd++) {
+    uint64_t key = known ? key_through(fd, fd != 0) : NO_KEY;
+    __atomic_store_n(&p->standard[fd], key == NO_KEY ? 0 : key, __ATOMIC_RELAXED);
+  }
+}
+
+void tell_duplicate(int to) {
+  if (shared_wakes && to >= 0 && to < 3 && is_traced_process()) tell_standard(true);
+}
+
+void begin_wakes(struct wakes *memory, uint32_t index) {
+  struct wake_process *p;
+  uint32_t count;
+  if (!memory || index >= BOARD_TRACES) return;
+  if (!keys) keys = allocate(KEYS_BYTES);
+  shared_wakes = memory;
+  own = index;
+  p = &shared_wakes->process[index];
+  p->pid = state.pid;
+  p->parent = (int32_t)getppid();
+  snprintf(p->program, sizeof p->program, "%s", program_invocation_short_name);
+  tell_standard(true);
+  __atomic_store_n(&p->began, now(), __ATOMIC_RELAXED);
+  count = __atomic_load_n(&shared_wakes->count, __ATOMIC_RELAXED);
+  while (count <= index && !__atomic_compare_exchange_n(&shared_wakes->count, &count, index + 1, false,
+                                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    continue;
+}
+
+/* The next program of a process has an entry of its own. */
+void end_wakes(uint32_t why) {
+  if (!shared_wakes) return;
+  if (why == 0 || why == TRACE_EXECUTES) {
+    tell_standard(why == 0);
+    return;
+  }
+  __atomic_store_n(&shared_wakes->process[own].ended, now(), __ATOMIC_RELAXED);
+  note_signal(getppid(), SIGCHLD);
+}
+
+void wakes_after_fork(void) {
+  shared_wakes = NULL; /* fork does not pass on the mapping */
+  listens.count = 0;
+}

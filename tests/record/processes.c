@@ -1,0 +1,240 @@
+/* processes.c - processes that wake each other, and print who did
+ *
+ * A token goes from process to process at random; whoever gets it sleeps a moment, so that the others wait by then,
+ * and passes it on.
+ *
+ *     processes pipes HOPS                each process reads from a pipe of its own, to which all write
+ *     processes poll|epoll|select HOPS    the first process has connections, Unix and TCP in turn, with all others
+ *     processes signals HOPS              each process waits for signals, in one of four ways
+ *     processes children                  waits for children by system, pclose and waitid
+ *     processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then sleeps
+ *
+ * For each process, one line: its id, and those from which it got the token. At the end, the first one waits for the
+ * others one by one. */
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ENSURE(condition)                                     \
+  do {                                                        \
+    if (!(condition)) {                                       \
+      fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+      exit(1);                                                \
+    }                                                         \
+  } while (0)
+
+#define PROCESSES 5
+#define MOST_HOPS 4000
+
+struct token {
+  int from, hops; /* hops < 0: the end */
+  unsigned seed;
+};
+
+static int in[PROCESSES], out[PROCESSES]; /* of pipes mode: of all; else: of the first process and of this one */
+static int self_number;
+static const char *mode;
+
+static void nap(long nanoseconds) {
+  struct timespec time = {0, nanoseconds};
+  nanosleep(&time, NULL);
+}
+
+static unsigned next_random(unsigned *seed) { return (*seed = *seed * 1103515245u + 12345u) >> 16; }
+
+static void connect_tcp(int ends[2]) {
+  struct sockaddr_in address;
+  socklen_t size = sizeof address;
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  memset(&address, 0, sizeof address);
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ENSURE(bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 1) == 0);
+  ENSURE(getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+  ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+  ENSURE(connect(ends[0], (struct sockaddr *)&address, sizeof address) == 0);
+  ends[1] = accept(listener, NULL, NULL);
+  ENSURE(ends[1] >= 0);
+  close(listener);
+}
+
+/* Which connection of the first process can be read. */
+static int await_connection(void) {
+  int i;
+  if (strcmp(mode, "poll") == 0) {
+    struct pollfd all[PROCESSES];
+    for (i = 1; i < PROCESSES; i++) all[i - 1] = (struct pollfd){in[i], POLLIN, 0};
+    ENSURE(poll(all, PROCESSES - 1, -1) == 1);
+    for (i = 1; !all[i - 1].revents; i++) continue;
+  } else if (strcmp(mode, "epoll") == 0) {
+    static int set = -1;
+    struct epoll_event event;
+    if (set < 0) {
+      set = epoll_create1(0);
+      for (i = 1; i < PROCESSES; i++) {
+        event.events = EPOLLIN;
+        event.data.fd = i;
+        ENSURE(epoll_ctl(set, EPOLL_CTL_ADD, in[i], &event) == 0);
+      }
+    }
+    ENSURE(epoll_wait(set, &event, 1, -1) == 1);
+    i = event.data.fd;
+  } else {
+    fd_set all;
+    FD_ZERO(&all);
+    for (i = 1; i < PROCESSES; i++) FD_SET(in[i], &all);
+    ENSURE(select(FD_SETSIZE, &all, NULL, NULL, NULL) == 1);
+    for (i = 1; !FD_ISSET(in[i], &all); i++) continue;
+  }
+  return i;
+}
+
+/* In signals mode: the token, and the processes. */
+static struct {
+  struct token token;
+  pid_t process[PROCESSES];
+} * shared;
+
+static void do_nothing(int number) { (void)number; }
+
+static struct token await_signal(void) {
+  sigset_t set;
+  int number;
+  sigemptyset(&set);
+  if (self_number % 4 == 3) {
+    sigsuspend(&set);
+    return shared->token;
+  }
+  sigaddset(&set, SIGUSR1);
+  if (self_number % 4 == 0) ENSURE(sigwait(&set, &number) == 0 && number == SIGUSR1);
+  if (self_number % 4 == 1) ENSURE(sigwaitinfo(&set, NULL) == SIGUSR1);
+  if (self_number % 4 == 2) ENSURE(sigtimedwait(&set, NULL, &(struct timespec){60, 0}) == SIGUSR1);
+  return shared->token;
+}
+
+static void send_token(int to, struct token t) {
+  if (!shared) {
+    ENSURE(write(out[to], &t, sizeof t) == (ssize_t)sizeof t);
+    return;
+  }
+  shared->token = t;
+  if (t.hops % 2) ENSURE(kill(shared->process[to], SIGUSR1) == 0);
+  else ENSURE(sigqueue(shared->process[to], SIGUSR1, (union sigval){0}) == 0);
+}
+
+static void take_part(struct token t) {
+  static int got[MOST_HOPS];
+  int count = 0, i, all = shared || strcmp(mode, "pipes") == 0, first = self_number == 0;
+  for (;; first = 0) {
+    if (!first) {
+      if (shared) {
+        t = await_signal();
+      } else {
+        int fd = in[!all && self_number == 0 ? await_connection() : self_number];
+        ENSURE(read(fd, &t, sizeof t) == (ssize_t)sizeof t);
+      }
+      if (t.hops < 0) break;
+      got[count++] = t.from;
+      nap(300000);
+    }
+    t.from = (int)getpid();
+    if (t.hops == 0 && (all || self_number == 0)) {
+      t.hops = -1;
+      for (i = 0; i < PROCESSES; i++)
+        if (i != self_number) send_token(i, t);
+      break;
+    }
+    if (t.hops > 0) t.hops--; /* at the end, only the first process can tell all */
+    i = (int)(next_random(&t.seed) % PROCESSES);
+    if (i == self_number) i = (i + 1) % PROCESSES;
+    send_token(!all && self_number ? self_number : i, t);
+  }
+  {
+    char line[16 * MOST_HOPS];
+    int used = sprintf(line, "%d", (int)getpid());
+    for (i = 0; i < count; i++) used += sprintf(line + used, " %d", got[i]);
+    line[used++] = '\n';
+    ENSURE(write(1, line, (size_t)used) == used);
+  }
+}
+
+static int wait_for_children(void) {
+  char text[16];
+  siginfo_t info;
+  FILE *file;
+  ENSURE(system("sleep 0.1; exit 0") == 0);
+  file = popen("sleep 0.1; echo one; exec >&-; sleep 0.2", "r");
+  ENSURE(file && fgets(text, sizeof text, file) && pclose(file) == 0);
+  file = popen("sleep 0.1; echo two; exec >&-; sleep 0.2", "r"); /* by the descriptor of the first one */
+  ENSURE(file && fgets(text, sizeof text, file) && pclose(file) == 0);
+  if (fork() == 0) nap(100000000), exit(0);
+  ENSURE(waitid(P_ALL, 0, &info, WEXITED) == 0);
+  return 0;
+}
+
+static int copy_lines(long nanoseconds) {
+  char line[256];
+  while (fgets(line, sizeof line, stdin)) {
+    fputs(line, stdout);
+    fflush(stdout);
+  }
+  nap(nanoseconds);
+  return 0;
+}
+
+int main(int count, char **words) {
+  struct token t = {0, count > 2 ? atoi(words[2]) : 0, 12345};
+  int theirs[PROCESSES], ends[2], i;
+  pid_t children[PROCESSES];
+  mode = words[1];
+  if (strcmp(mode, "pipeline") == 0) return copy_lines(1000000l * t.hops);
+  if (strcmp(mode, "children") == 0) return wait_for_children();
+  if (strcmp(mode, "signals") == 0) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    signal(SIGUSR1, do_nothing);
+    ENSURE(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ENSURE(shared != MAP_FAILED);
+    shared->process[0] = getpid();
+  }
+  ENSURE(t.hops > 0 && t.hops < MOST_HOPS);
+  for (i = 0; i < PROCESSES; i++) {
+    if (strcmp(mode, "pipes") == 0) {
+      ENSURE(pipe(ends) == 0);
+      in[i] = ends[0], out[i] = ends[1];
+    } else if (i > 0 && !shared) {
+      if (i % 2) ENSURE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+      else connect_tcp(ends);
+      in[i] = out[i] = ends[0], theirs[i] = ends[1];
+    }
+  }
+  for (i = 1; i < PROCESSES; i++) {
+    children[i] = fork();
+    ENSURE(children[i] >= 0);
+    if (shared && children[i] > 0) shared->process[i] = children[i];
+    if (children[i] == 0) {
+      self_number = i;
+      if (!shared && strcmp(mode, "pipes") != 0) in[i] = out[i] = theirs[i];
+      take_part(t);
+      nap(50000000l * (PROCESSES - i));
+      _exit(0);
+    }
+  }
+  nap(50000000); /* until they wait */
+  take_part(t);
+  for (i = PROCESSES - 1; i > 0; i--) ENSURE(waitpid(children[i], NULL, 0) == children[i]);
+  return 0;
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Compares the traces of processes.c with what it printed: each wait tells which process ended it.
+
+    processes.py TOOL OUTPUT TRACE...
+
+Who has sent the token to a process before it waited need not be told, nor a child that has ended before. At least nine
+of ten times must be.
+"""
+import json
+import re
+import subprocess
+import sys
+
+tool, output, *traces = sys.argv[1:]
+WAITS = ("pipe", "network", "select: poll", "select: epoll", "select", "signal", "child process")
+wanted = {}
+for line in open(output):
+    pid, *senders = map(int, line.split())
+    wanted[pid] = senders
+first = min(wanted)
+
+hops = told = 0
+for trace in traces:
+    pid = int(re.search(r"(\d+)\.trace$", trace)[1])
+    dump = subprocess.run([tool, "dump", "--json", trace], stdout=subprocess.PIPE, check=True, text=True).stdout
+    got, children, now, waits = [], [], None, None
+    for line in dump.splitlines():
+        event = json.loads(line)
+        args = event.get("args", {})
+        if event["event"] == "UserLog" and args["key_string"] == "gotrace record: woken by process":
+            program, waker, go = re.fullmatch(r"(.*) \(pid (\d+)\)(?:, goroutine (\d+))?", args["value_string"]).groups()
+            assert program == "processes", args
+            if waits == "child process":
+                children.append(int(waker))
+            else:
+                assert now is None, f"process {pid}: two processes ended one wait"
+                assert go == "1", args
+                now = int(waker)
+        elif event["event"] == "GoBlock":
+            if args["reason_string"] in WAITS: waits = args["reason_string"]
+            elif args["reason_string"] == "sleep": got, now = got + [now], None
+    if pid == first:
+        got = got[1:]  # the nap before all
+        order = iter(sorted(set(wanted) - {first}, reverse=True))
+        assert children and all(child in order for child in children), f"children that have ended: {children}"
+    else:
+        got.pop()  # the end, which is told to all at once
+    assert len(got) == len(wanted[pid]), f"process {pid}: {len(got)} times, not {len(wanted[pid])}"
+    for i, (a, b) in enumerate(zip(got, wanted[pid])):
+        assert a in (None, b), f"process {pid}, time {i}: {a}, not {b}"
+        hops, told = hops + 1, told + (a is not None)
+assert told > 0.9 * hops > 0, f"{told} of {hops} are told"
+print(f"{hops} times, {told} told")
