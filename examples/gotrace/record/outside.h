@@ -32,6 +32,8 @@
 
 /* The chunks of a thread. */
 typedef struct stream {
+  const gotrace__thread
+      *thread;                 /* in the box; stays when the thread has ended, since another one has the record then */
   gotrace__source *source;     /* NULL: the thread has none yet */
   gotrace__record_chunk *from; /* in the box */
   gotrace__record_chunk *copy; /* its copy, the last one of the source */
@@ -366,8 +368,9 @@ static void give_back(recorder *r, gotrace__record_chunk *chunk) {
 static bool begin_chunk(recorder *r, stream *s, const gotrace__record_chunk *address) {
   gotrace__record_chunk *from = in_box(r, address, sizeof *from), *copy;
   uint32_t capacity = from ? gotrace__load_relaxed(&from->capacity) : 0;
+  bool refused;
   if (!from || capacity > GOTRACE__CHUNK_BYTES || !in_box(r, address, sizeof *from + capacity)) return false;
-  copy = (gotrace__record_chunk *)gotrace__allocate(&r->budget, sizeof *copy + capacity, false);
+  copy = (gotrace__record_chunk *)gotrace__allocate_unless(&r->budget, sizeof *copy + capacity, true, &refused);
   if (!copy) return false;
   copy->capacity = capacity;
   copy->tick = gotrace__load_relaxed(&from->tick);
@@ -397,19 +400,18 @@ static void release_thread(recorder *r, stream *s, gotrace__thread *m) {
   give_back(r, s->from);
   GROW(r->ended, r->ended_count, r->ended_capacity);
   r->ended[r->ended_count++] = *s;
-  memset(s, 0, sizeof *s);
+  *s = (stream){.thread = m};
   gotrace__store_release(&m->used, (uint32_t)GOTRACE__FREE_RECORD);
 }
 
-static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
-  uint64_t index, id;
+static bool read_thread(recorder *r, gotrace__thread *m, uint64_t index, uint64_t *copied) {
+  uint64_t id;
   size_t most = r->size / sizeof *m, chunks = 0;
   gotrace__record_chunk *next;
   stream *s;
   bool over;
   if (gotrace__load_acquire(&m->first_session) != r->t->options.session) return true;
-  index = gotrace__load_relaxed(&m->index) - 1; /* only now: another thread may have had the record */
-  id = gotrace__load_relaxed(&m->system_id);
+  id = gotrace__load_relaxed(&m->system_id); /* only now: another thread may have had the record */
   if (index >= most || id - 1 >= INT32_MAX) return false;
   if (index >= r->stream_count) {
     size_t count = index + 64;
@@ -418,6 +420,8 @@ static bool read_thread(recorder *r, gotrace__thread *m, uint64_t *copied) {
     r->stream_count = count;
   }
   s = &r->streams[index];
+  if (!s->thread) s->thread = m;
+  if (s->thread != m) return false; /* otherwise records could be read again, as another thread's */
   if (!s->source) {
     if (!begin_chunk(r, s, gotrace__load_acquire(&m->first))) return false;
     s->source = gotrace__transcribe_thread(r->t, id, s->copy);
@@ -462,12 +466,15 @@ static void forget_ended(recorder *r) {
 static uint64_t copy_all(recorder *r) {
   uint64_t copied = 0;
   size_t most = r->size / sizeof(gotrace__thread), count = 0;
+  uint64_t index = 0; /* of the thread before; they count down to 1 */
   gotrace__thread *at, *m;
   if (!r->base) r->base = gotrace__load_acquire(&r->box->base);
   if (!r->base || r->result != GOTRACE_OK) return 0;
   for (at = gotrace__load_acquire(&r->box->threads); at; at = gotrace__load_acquire(&m->next)) {
+    uint64_t before = index;
     m = in_box(r, at, sizeof *m);
-    if (m && ++count <= most && read_thread(r, m, &copied)) continue;
+    index = m ? gotrace__load_relaxed(&m->index) : 0;
+    if (m && ++count <= most && (!before || index == before - 1) && read_thread(r, m, index - 1, &copied)) continue;
     stop_at_damage(r);
     return copied;
   }
