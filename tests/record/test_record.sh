@@ -45,7 +45,9 @@ compile() { "$1" -O1 -g -rdynamic "$2" -o "$3" "${@:4}" -pthread; }
 
 # judge TRACE ERRORS: the trace is complete, its threads and most frames have names, and no problem was counted.
 judge() {
-  ! grep -q 'problems\|ended early\|not traced\|killed' "$2" || { cat "$2"; fail "$1: problems"; }
+  # On a busy machine the kernel may have no room for a CPU sample, which the trace tells; that is no fault.
+  ! grep -q 'ended early\|not traced\|killed\|^gotrace:  *[0-9][0-9]*  ' <(grep -v 'no room for a CPU sample' "$2") ||
+    { cat "$2"; fail "$1: problems"; }
   "$tool" check "$1" >"$work/checked" || { cat "$work/checked"; fail "$1: does not pass check"; }
   "$tool" dump --json "$1" | python3 -c '
 import json, re, sys
