@@ -4400,7 +4400,6 @@ GOTRACE__FN void *gotrace__new_pages(size_t size) {
   gotrace__box *box = gotrace__boxed;
   return box ? gotrace__box_pages(box, size) : gotrace__map_pages(size);
 }
-#define gotrace__in_box() (gotrace__boxed != NULL)
 GOTRACE__FN bool gotrace__is_of_box(const void *memory) {
   const gotrace__box *box = gotrace__boxed;
   return box && (uintptr_t)memory - (uintptr_t)box < box->size;
@@ -4410,7 +4409,6 @@ GOTRACE__FN void gotrace__give_back_pages(void *memory, size_t size) {
 }
 #else
 #define gotrace__is_of_box(memory) false
-#define gotrace__in_box() false
 #define gotrace__new_pages(size) gotrace__map_pages(size)
 #define gotrace__give_back_pages(memory, size) gotrace__unmap_pages(memory, size)
 #endif
@@ -6243,10 +6241,10 @@ GOTRACE__FN void gotrace__take_returned(gotrace__box *box) {
 }
 
 static struct gotrace__awaited_round { /* protected by the queue lock */
-  uint32_t beats; /* the recorder's round, */
-  uint64_t since; /* and since when it has been the last one */
-  bool is_full;   /* the last thread that needed a chunk found no memory; */
-  uint32_t full;  /* the round in which that began */
+  uint32_t beats;                      /* the recorder's round, */
+  uint64_t since;                      /* and since when it has been the last one */
+  bool is_full;                        /* the last thread that needed a chunk found no memory; */
+  uint32_t full;                       /* the round in which that began */
 } gotrace__awaited_recorder;
 
 /* A thread has found memory for a chunk, or none. Returns whether it may wait for what the recorder gives back. */
@@ -6334,9 +6332,10 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   if (!chunk) {
     chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&tracer->budget, size, waits || !block, &refused);
     if (chunk) gotrace__set_capacity(chunk, size);
-    else if (refused || gotrace__in_box()) chunk = gotrace__take_spare();
+    else if (refused) chunk = gotrace__take_spare();
   }
 #ifdef GOTRACE__BOX
+  if (gotrace__boxed && !chunk) chunk = gotrace__take_spare();
   if (gotrace__boxed && !waits && gotrace__box_may_empty(gotrace__boxed, chunk != NULL)) waits = true;
 #endif
   if (!chunk && !waits) gotrace__end_of(session, refused ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY);
