@@ -481,10 +481,10 @@ static void explore_end_thread(void) {
   X(lack, explore.lacks = true, false) /* from here on, each allocation fails in turn: explore_text_run */           \
   X(latewake, explore_wake_late(world.go[i]), false)                                                                 \
   X(unload, explore_unload(), false)                                                                                 \
-  X(clean, world.clean = true, false)                                                                                \
-  X(ahead, explore_skew(&explore.threads[i].ahead), false)   /* the thread's clock is ahead of the others */         \
-  X(drifts, explore_skew(&explore.threads[i].drifts), false) /* ... gains on them, and falls back */                 \
-  X(moves, explore_skew(&explore.threads[i].moves), false)   /* ... is one of two in turn */                         \
+  X(clean, world.clean = !EXPLORE_IS_OUTSIDE || world.random, false) /* what comes before `on` is traced outside */  \
+  X(ahead, explore_skew(&explore.threads[i].ahead), false)           /* the thread's clock is ahead of the others */ \
+  X(drifts, explore_skew(&explore.threads[i].drifts), false)         /* ... gains on them, and falls back */         \
+  X(moves, explore_skew(&explore.threads[i].moves), false)           /* ... is one of two in turn */                 \
   X(random, (void)0, false) /* of random.h: the main thread also reads while no other can run */                     \
   X(fresh, (void)0, false)  /* first in a turn: if the thread has ended, a new one runs it */                        \
   X(work, explore_work(i), false)                                                                                    \

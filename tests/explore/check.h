@@ -611,7 +611,7 @@ static bool explore_check_run(void) {
   }
   for (i = 0; world.clean && i < GOTRACE_PROBLEM_COUNT; i++)
     if (world.stats.problems[i] && i != GOTRACE_PROBLEM_FORMAT_LACKS && i != GOTRACE_PROBLEM_REGION_OLDER &&
-        i != GOTRACE_PROBLEM_SAMPLE_LOST && !(EXPLORE_IS_OUTSIDE && i == GOTRACE_PROBLEM_CREATE_NO_PROC)) {
+        i != GOTRACE_PROBLEM_SAMPLE_LOST) {
       snprintf(explore.failure, sizeof explore.failure, "a problem, though the program keeps the rules: %s",
                gotrace_problem_string((gotrace_problem)i));
       return false;
