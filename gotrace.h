@@ -6240,11 +6240,12 @@ GOTRACE__FN void gotrace__take_returned(gotrace__box *box) {
   }
 }
 
-static struct gotrace__awaited_round { /* protected by the queue lock */
-  uint32_t beats;                      /* the recorder's round, */
-  uint64_t since;                      /* and since when it has been the last one */
-  bool is_full;                        /* the last thread that needed a chunk found no memory; */
-  uint32_t full;                       /* the round in which that began */
+/* Protected by the queue lock. */
+static struct gotrace__awaited_round {
+  uint32_t beats; /* the recorder's round, */
+  uint64_t since; /* and since when it has been the last one */
+  bool is_full;   /* the last thread that needed a chunk found no memory; */
+  uint32_t full;  /* the round in which that began */
 } gotrace__awaited_recorder;
 
 /* A thread has found memory for a chunk, or none. Returns whether it may wait for what the recorder gives back. */

@@ -32,11 +32,10 @@
 
 /* The chunks of a thread. */
 typedef struct stream {
-  const gotrace__thread
-      *thread;                 /* in the box; stays when the thread has ended, since another one has the record then */
-  gotrace__source *source;     /* NULL: the thread has none yet */
-  gotrace__record_chunk *from; /* in the box */
-  gotrace__record_chunk *copy; /* its copy, the last one of the source */
+  const gotrace__thread *thread; /* in the box, also when it has ended; NULL: not known yet */
+  gotrace__source *source;       /* NULL: the thread has none yet */
+  gotrace__record_chunk *from;   /* in the box */
+  gotrace__record_chunk *copy;   /* its copy, the last one of the source */
 } stream;
 
 /* A table of the box, and its copy. */
