@@ -981,8 +981,15 @@ test_boxes() {
     "$tool" record -q -o "$work/b.trace" "$work/boxes" crowd >"$work/said" || fail "boxes: status $?"
     [ "$(cat "$work/said")" = "4 MiB, more later" ] || fail "$compiler, boxes: a crowd: $(cat "$work/said")"
     [ "$("$tool" dump "$work/b.trace" | grep -c 'GoBlock.*sleep')" = 250000 ] || fail "$compiler, boxes: a crowd's naps"
+    # Many threads do with small chunks, so that each has room.
+    (ulimit -f 32768; exec "$tool" record --no-sample --no-switches -o "$work/b.trace" "$work/boxes" crowd) >/dev/null 2>"$work/err" || fail "boxes: status $?"
+    ! grep -qE 'early|problems' "$work/err" || { cat "$work/err"; fail "$compiler, boxes: a crowd in 32 MiB"; }
+    [ "$("$tool" dump "$work/b.trace" | grep -c 'GoBlock.*sleep')" = 250000 ] || fail "$compiler, boxes: naps in 32 MiB"
+    "$tool" record --no-sample --no-switches --children -o "$work/b.trace" sh -c "$work/boxes crowd; true" >/dev/null 2>"$work/err" || fail "boxes: status $?"
+    ! grep -qE 'early|problems' "$work/err" || { cat "$work/err"; fail "$compiler, boxes: a crowd in a child"; }
+    rm "$work"/b*.trace
     # Threads wait for a recorder that does not run, and nothing is lost.
-    (ulimit -v 80000; exec "$tool" record -o "$work/b.trace" "$work/boxes" hurry) >"$work/said" 2>"$work/err" || fail "boxes: hurry: status $?"
+    (ulimit -v 80000; exec "$tool" record --no-sample --no-switches -o "$work/b.trace" "$work/boxes" hurry) >"$work/said" 2>"$work/err" || fail "boxes: hurry: status $?"
     grep -q 'threads waited [0-9]* times for room' "$work/err" && ! grep -q problems "$work/err" || { cat "$work/err"; fail "$compiler, boxes: in a hurry"; }
     [ "$("$tool" dump "$work/b.trace" | grep -c GoSyscallBegin)" -ge 1000000 ] || fail "$compiler, boxes: calls in a hurry"
   done

@@ -242,8 +242,7 @@ static void share_wakes(bool wanted) {
  * starts a writer for it. A writer goes on until its process ends, even after the command.
  */
 
-#define BOX_BYTES ((size_t)64 << 20) /* of the first program */
-#define NEXT_BOX_BYTES ((size_t)16 << 20)
+#define BOX_BYTES ((size_t)64 << 20)
 #define LEAST_BOX_BYTES ((size_t)2 << 20)
 #define FEW_EVENTS 64       /* a trace with fewer is not worth keeping if the process executes another program */
 #define MOST_SNAPSHOTS 1000 /* of a process, whoever may have taken it over */
@@ -519,7 +518,7 @@ static void write_trace(uint32_t index) {
   outside.index = index;
   outside.process = entry->process;
   entry->writer = getpid();
-  if (process < 0 || !begin_outside(&entry->box, NEXT_BOX_BYTES)) {
+  if (process < 0 || !begin_outside(&entry->box, BOX_BYTES)) {
     __atomic_store_n(&ends->entry[index].has_ended, 1u, __ATOMIC_RELEASE);
     answer(entry, errno);
     return;
