@@ -1282,7 +1282,7 @@ import threading
 threads = [threading.Thread(target=lambda: sum(i * i for i in range(1000000))) for _ in range(3)]
 [t.start() for t in threads]; [t.join() for t in threads]
 END
-  "$tool" record -q -o "$work/turns.trace" /usr/bin/python3 "$work/turns.py"
+  "$tool" record -q --no-sample --no-switches -o "$work/turns.trace" /usr/bin/python3 "$work/turns.py"
   "$tool" info --json "$work/turns.trace" | python3 -c '
 import json, sys
 waits = json.load(sys.stdin)["waits"]

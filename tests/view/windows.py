@@ -4,7 +4,7 @@
     tests/view/windows.py [-p PLACES] [-b BROWSER] [MEGABYTES]      (default: 4 places of a trace of 30 MB, in all browsers)
 
 A program of Go 1.27 writes a trace of that size. In each browser it is chosen on the page, which first shows
-what the headers of batches tell: how much each thread wrote. Before it has read the trace, a window at a random place shows
+what the headers of batches tell: how much each thread wrote. Before it has read the trace, in Chromium a window at a random place shows
 what gotrace dump tells of that time, and stays where it is when all is read. At random places windows of five
 lengths, 10 us to 10 ms, show the same, without reading the trace again. The page makes an index
 meanwhile; a part in the middle that is opened alone is then read from near its beginning on, and is what gotrace view shows
@@ -157,7 +157,7 @@ def check_windows(b, trace, places, generator, processes):
     first, last, width = b.run("return [gotrace.app.data.begin, gotrace.app.data.end, gotrace.state().width]")
     counts, times, waited = collections.Counter(), [], []
     for place in range(places):
-        middle = generator.uniform(first + LENGTHS[-1], last - LENGTHS[-1])
+        middle = generator.uniform(first + LENGTHS[-1] + MARGIN, last - LENGTHS[-1] - MARGIN)
         known = int(middle) - LENGTHS[-1] // 2 - MARGIN, int(middle) + LENGTHS[-1] // 2 + MARGIN
         story = Story(TOOL, trace, *known)
         for length in LENGTHS:
@@ -173,9 +173,9 @@ def check_windows(b, trace, places, generator, processes):
     return times, waited, counts
 
 
-def check_unread(b, trace, places, generator, processes):
+def check_unread(b, trace, places, generator, processes, reads):
     """Windows of which the page reads only the generations in which they lie and the one before, where most happens; further ones if
-    nothing happens there, as on a busy machine. Returns the processor's time of each, and how long each was waited for."""
+    nothing happens there, as on a busy machine. Unless the browser `reads` such windows, none is read. Returns the processor's time of each, and how long each was waited for."""
     first, end, sums = b.run("const {first, end, sums} = gotrace.app.data.outline; return [first, end, sums]")
     busy = sorted(range(len(sums)), key=lambda column: sums[column])[-len(sums) // 10:]
     counts, times, waited = collections.Counter(), [], []
@@ -197,9 +197,11 @@ def check_unread(b, trace, places, generator, processes):
         known = [int(max(part[0] + 1, window[0] - MARGIN)), int(min(part[1] - 1, window[1] + MARGIN))]
         b.keys("e")
         check.compare_window(b, Story(TOOL, trace, *known), *window, b.run("return gotrace.state().width"), counts, known)
-    assert counts["goroutine"] and counts["proc"], counts
+    if not reads:
+        b.run("gotrace.setView(...arguments)", *window)
+    assert bool(counts["goroutine"] and counts["proc"]) == reads, counts
     assert b.run("return document.getElementById('tab-summary').disabled")
-    return times, waited
+    return reads and (times, waited)
 
 
 def check_part(b, trace, generations):
@@ -281,7 +283,7 @@ def main():
                     b.wait_for("window.outlined", 300)
                     outlined, pixels = b.run("return window.outlined")
                     assert 0.05 < pixels < 0.9, (outlined, pixels)
-                    unread = check_unread(b, trace, options.p, generator, processes)
+                    unread = check_unread(b, trace, options.p, generator, processes, kind.name != "Firefox") or ([0], [0])
                     before = time.time()
                     b.run(RELEASE)
                     place = b.run("return [gotrace.app.view.from, gotrace.app.view.to]")
