@@ -7,7 +7,8 @@
  * on.
  *
  * With --killed, the program is killed in addition: once in each run, at each step. Then all that was published must be
- * in the trace, and nothing that has happened may be missing before something that is there.
+ * in the trace, but for the last record of a thread, and nothing that has happened may be missing before something that
+ * is there.
  */
 #ifndef EXPLORE_OUTSIDE_H
 #define EXPLORE_OUTSIDE_H
@@ -63,7 +64,7 @@ static void *explore_map_pages(size_t size) {
   return memset(pages, 0, size);
 }
 
-/* A wait for a round may end by its time-out: see explore_record. */
+/* A wait for a round may end by its time-out: see explore_serve. */
 static EXPLORE_NOINLINE long explore_syscall(long number, uint32_t *at, long operation, long value, ...) {
   explore_thread *thread = &explore.threads[explore.running];
   if (number != SYS_futex) explore_fail("system call %ld", number);
@@ -124,6 +125,7 @@ static void explore_reset_process(void) {
   outside.round.wakes = 0;
   outside.over = outside.killed = false;
 }
+
 /* The recorder's process: it begins first, and is given another turn when the program has begun. */
 static void explore_serve(void) {
   struct record_settings set;

@@ -8,24 +8,13 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "filter.h"
+
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* As in <linux/filter.h>, which not every C library comes with. */
-struct instruction {
-  uint16_t code;
-  uint8_t if_true, if_false;
-  uint32_t k;
-};
-struct filter {
-  unsigned short size;
-  struct instruction *all;
-};
-enum { LOAD = 0x20, JUMP_IF_EQUAL = 0x15, RETURN = 0x06 };
 
 /* The library wants a page of its own to be zero in children: madvise(_, _, MADV_WIPEONFORK). */
 static void forbid_wiping(void) {
@@ -34,8 +23,8 @@ static void forbid_wiping(void) {
       {JUMP_IF_EQUAL, 0, 3, SYS_madvise},
       {LOAD, 0, 0, 16 + 2 * 8}, /* its third argument */
       {JUMP_IF_EQUAL, 0, 1, 18},
-      {RETURN, 0, 0, 0x80000000u /* kill the process */},
-      {RETURN, 0, 0, 0x7fff0000u /* allow */},
+      {RETURN, 0, 0, KILL},
+      {RETURN, 0, 0, ALLOW},
   };
   struct filter filter = {sizeof all / sizeof *all, all};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -9,6 +9,8 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "filter.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,20 +31,6 @@ static void run_thread(void) {
   pthread_create(&handle, NULL, last_thing, NULL);
   pthread_join(handle, NULL);
 }
-
-/* As in <linux/filter.h>, which not every C library comes with. */
-struct instruction {
-  uint16_t code;
-  uint8_t if_true, if_false;
-  uint32_t k;
-};
-struct filter {
-  unsigned short size;
-  struct instruction *all;
-};
-enum { LOAD = 0x20, JUMP_IF_EQUAL = 0x15, RETURN = 0x06 };
-#define KILL 0x80000000u
-#define ALLOW 0x7fff0000u
 
 static long enter_filter(void) {
   struct instruction all[] = {
