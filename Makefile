@@ -144,7 +144,7 @@ openmp_tools = $(eval openmp_tools := $(shell $(CLANG) -print-resource-dir 2>/de
 preload_flags = $(if $(wildcard $(openmp_tools)/omp-tools.h),-idirafter $(openmp_tools)) -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 
 build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/record/preload/*.h) \
-    examples/adapters/openmp.c $(addprefix examples/gotrace/record/,board.h executable.h frames.h) $(header)
+    examples/adapters/openmp.c $(addprefix examples/gotrace/record/,board.h executable.h frames.h names.h) $(header)
 	@mkdir -p $(@D)
 	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs $(preload_sources) -o $@ $(LDFLAGS) -ldl
 

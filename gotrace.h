@@ -466,7 +466,9 @@
  *
  * FORK
  *
- *   In the child of a fork, tracing is off and can be started again. The parent continues.
+ *   In the child of a fork, tracing is off and can be started again. The parent continues. While `gotrace record` has
+ *   the trace, a child that was made without fork or the C library's other functions, by the system call itself, must
+ *   make no calls, and neither must a child of _Fork if the program is linked statically.
  *
  * LICENCE
  *
@@ -1150,6 +1152,17 @@ GOTRACE_API gotrace_result gotrace_start_file(const char *path, const gotrace_op
  *     stats            at that time, statistics and problems are printed on standard error
  *
  * With GOTRACE_AUTOSTART the call is made before main.
+ *
+ * If GOTRACE is unset and `gotrace record` runs the program (Linux), its events go into the trace of the recorder, in
+ * another process, together with what that sees of the threads: a wait for a lock is a wait of the task that runs on
+ * the thread. No thread and no file of the tracer's is in the program, and the trace has what came before a crash. The
+ * trace ends with the process: until then gotrace_stop and gotrace_end return OK and change nothing, any start returns
+ * ERROR_ALREADY_RUNNING, gotrace_read and snapshots return ERROR_NOT_RUNNING, the statistics are 0, and
+ * gotrace_cpu_sample does nothing, since the recorder takes samples. The call must come before any other call of the
+ * tracer, otherwise the result is ERROR_ALREADY_RUNNING, and the recorder needs the same version of this header, with
+ * the same options, otherwise it is ERROR_FORMAT; then the trace has only what the recorder sees. A library that makes
+ * the call stays loaded. A statically linked program gets the recorder's memory by a descriptor, which the recorder
+ * names in GOTRACE; the call closes it and removes GOTRACE.
  *
  * Results: those of gotrace_start_file; ERROR_NOT_RUNNING if GOTRACE is unset or empty; ERROR_ARGUMENT for any other
  * option or value, or limit with flight. All errors but ERROR_NOT_RUNNING and ERROR_ALREADY_RUNNING are also explained
@@ -2515,6 +2528,52 @@ GOTRACE_API bool gotrace_decoder_between(const gotrace_decoder *decoder);
 
 #endif /* GOTRACE_NO_DECODER */
 
+/* GOTRACE=,recorder-box=DESCRIPTOR,PROCESS: `gotrace record` has started this process, and records it from there. */
+#define GOTRACE__BOX_OPTION ",recorder-box="
+
+/* What the library of `gotrace record` calls, in its own copy of the tracer or in the program's: see >>fork. */
+#if defined(__linux__) && GOTRACE__GNU && !GOTRACE_DISABLE
+#define GOTRACE__CALLS(X) \
+  X(is_enabled)           \
+  X(in_call)              \
+  X(go_create_at)         \
+  X(go_destroy_at)        \
+  X(go_start)             \
+  X(go_stop_at)           \
+  X(go_end)               \
+  X(go_id)                \
+  X(go_self)              \
+  X(go_syscall_begin_at)  \
+  X(go_syscall_end)       \
+  X(log_at)               \
+  X(logf_at)              \
+  X(reason)               \
+  X(region_begin_at)      \
+  X(region_end_at)        \
+  X(site_make_pc)         \
+  X(thread_create_at)     \
+  X(thread_begin)         \
+  X(thread_begin_as)      \
+  X(thread_end)           \
+  X(thread_rename)        \
+  X(wait_begin_at)        \
+  X(wait_on_at)           \
+  X(wait_end)             \
+  X(wake_at)
+typedef struct gotrace__calls {
+#define GOTRACE__CALL(name) __typeof__(gotrace_##name) *name;
+  GOTRACE__CALLS(GOTRACE__CALL)
+#undef GOTRACE__CALL
+  bool (*may_report)(void);           /* what the thread waits for */
+  uint64_t (*go_on)(uint64_t thread); /* the id of the goroutine that a thread of the system runs or waits as; or 0 */
+  void (*abandon)(void);
+  void (*lose)(void);
+  void (*end)(void); /* the process ends */
+  uint64_t layout;
+  void (*take)(const void *from, void *box);
+} gotrace__calls;
+#endif
+
 #ifdef __cplusplus
 }
 #endif
@@ -3562,9 +3621,14 @@ GOTRACE__LIBC_64(int, ftruncate, (int file, long long size));
 GOTRACE__LIBC_64(long long, lseek, (int file, long long offset, int from));
 GOTRACE__LIBC(long, readlink, (const char *path, char *target, size_t size));
 GOTRACE__LIBC(void *, dlsym, (void *library, const char *name));
+#if defined(__LP64__) && !GOTRACE_NO_THREADS && !defined(GOTRACE_MALLOC) && !defined(__ANDROID__) && \
+    !defined(GOTRACE__BOX)
+#define GOTRACE__BOX /* see >>memory */
+#endif
 #ifdef GOTRACE__BOX
 GOTRACE__LIBC(int, madvise, (void *memory, size_t size, int advice));
 GOTRACE__LIBC(void *, mremap, (void *old, size_t old_size, size_t new_size, int flags, ...));
+GOTRACE__LIBC(int, unsetenv, (const char *name));
 #endif
 GOTRACE__LIBC(char *, dlerror, (void));
 GOTRACE__LIBC(unsigned long, getauxval, (unsigned long type));
@@ -4319,7 +4383,7 @@ typedef struct gotrace__small {
  * before any call of the tracer; gotrace__box_start then takes all of the tracer's memory from it. Nothing of the box
  * is given back but chunks. That process may read the box at any time, so what it follows is published by
  * store_release. It believes nothing that it reads. Pointers are those of the process that captures. */
-#ifdef GOTRACE__BOX /* defined by whoever includes this file; Linux */
+#ifdef GOTRACE__BOX
 enum { GOTRACE__BOX_FREE, GOTRACE__BOX_USED, GOTRACE__BOX_ENDED };
 typedef struct gotrace__box {
   /* Of the recorder: */
@@ -4347,15 +4411,12 @@ typedef struct gotrace__box {
   gotrace__uint64 lost, nested, over; /* calls, when it has ended */
 } gotrace__box;
 
-GOTRACE_API uint64_t gotrace__box_layout(void);
-GOTRACE_API gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_options *given);
-GOTRACE_API void gotrace__box_modules(void);
-GOTRACE_API void gotrace__box_say(uint32_t what);
-GOTRACE_API void gotrace__box_sync(void);
-GOTRACE_API void gotrace__box_snapshot(void);
-GOTRACE_API void gotrace__abandon(void);
-
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
+/* The program itself, not the library of its recorder, calls the tracer: its handles are in the box. */
+static bool gotrace__box_has_handles;
+static unsigned gotrace__parked = GOTRACE_BLOCK_GENERIC; /* why the goroutine of a worker's thread is blocked */
+static uint64_t gotrace__taken_threads; /* index of the last thread's record that this copy has taken over */
+static bool gotrace__joined;            /* the library calls this copy, see gotrace__take */
 
 /* Waits for the recorder's next round, but not long. */
 GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
@@ -4391,10 +4452,10 @@ GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
 }
 
 /* No child inherits the box: it may give up privileges, while its parent trusts what is there. It begins anew, and may
- * have a box of its own. But if a signal handler forks that has interrupted a call, the child goes on with that call
- * when the handler returns. It then has what the box had, in memory of its own. */
+ * have a box of its own. But if the program's handles are in the box, or if a signal handler forks that has interrupted
+ * a call, with which the child goes on when the handler returns, it has what the box had, in memory of its own. */
 static void *gotrace__box_copy; /* from before such a fork until after it */
-static size_t gotrace__box_copied;
+static size_t gotrace__box_copied, gotrace__box_size;
 
 GOTRACE__FN void *gotrace__new_pages(size_t size) {
   gotrace__box *box = gotrace__boxed;
@@ -7174,8 +7235,29 @@ GOTRACE__FN void gotrace__start_proc(gotrace__thread *m, gotrace_proc *p) {
   gotrace__hold_hint(p, GOTRACE__PROC_RUNNING);
 }
 
+#ifdef GOTRACE__BOX
+GOTRACE__FN void gotrace__pause_go(gotrace__thread *m, gotrace__origin origin, unsigned kind, unsigned status,
+                                   unsigned reason);
+
+/* The recorder's library has made each thread a goroutine, of which a worker's thread does not know. It is blocked
+ * while the thread has a proc. What the thread does between, as far as the library sees it, is that goroutine's. */
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__park_own(gotrace__thread *m) {
+  uint32_t session;
+  gotrace__pause_go(m, gotrace__no_origin, GOTRACE__REC_GO_BLOCK, GOTRACE__WAITING, gotrace__parked);
+  session = m->session;
+  if (!gotrace__begin(m)) return;
+  if (m->session == session) /* the proc that the transcriber has made for it */
+    gotrace__publish_as(m, gotrace__about_nothing(m, GOTRACE__REC_PROC_STOP, gotrace__nowhere), PROC_STOP);
+  gotrace__leave(m);
+}
+#endif
+
 GOTRACE__DEFINE void gotrace_proc_start(gotrace_proc *proc) {
   gotrace__thread *m = gotrace__caller();
+#ifdef GOTRACE__BOX
+  if (gotrace__taken_threads && m && proc && m->go && m->go == m->own_go && !m->proc && !m->level && !m->in_syscall)
+    gotrace__park_own(m);
+#endif
   if (m) gotrace__start_proc(m, proc);
 }
 
@@ -9184,6 +9266,14 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
     if (used == GOTRACE__FREE_RECORD) m = other;
     else if (used == GOTRACE__USED && gotrace__load_relaxed(&other->system_id) == id) dead = other;
   }
+#ifdef GOTRACE__BOX
+  if (dead && dead->index <= gotrace__taken_threads) { /* it is the thread's own, from the copy before */
+    gotrace__unlock(&tracer->records);
+    gotrace__set_self(dead);
+    gotrace__at_thread_exit(dead);
+    return dead;
+  }
+#endif
   if (!m) {
     m = (gotrace__thread *)gotrace__allocate(NULL, sizeof *m, false);
     fresh = m != NULL;
@@ -10178,13 +10268,15 @@ GOTRACE__FN int gotrace__box_visit(gotrace__module *module, size_t size, void *p
   return 0;
 }
 
-GOTRACE__DEFINE void gotrace__box_say(uint32_t what) {
+#ifdef GOTRACE__BOX_LIBRARY /* that of the recorder */
+GOTRACE__FN void gotrace__box_say(uint32_t what) {
   if (gotrace__boxed) gotrace__store_release(&gotrace__boxed->said, what);
 }
+#endif
 
 /* The process is in a sandbox, which may forbid any system call: the tracer makes none any more, not even when a thread
  * or the process ends. */
-GOTRACE__DEFINE void gotrace__abandon(void) {
+GOTRACE__FN void gotrace__abandon(void) {
   gotrace__end_early(GOTRACE_OK);
   gotrace__store_release(&gotrace__has_exit_key, 0u); /* so the destructor does nothing */
   gotrace__store_relaxed(&gotrace__t.gone, 1u);
@@ -10197,9 +10289,10 @@ GOTRACE__FN uint32_t gotrace__box_cut(gotrace__box *box) {
   return wanted;
 }
 
+#ifdef GOTRACE__BOX_LIBRARY
 /* Waits until that has been done; but not for ever. */
 #define GOTRACE__BOX_SYNC 1000000000u /* nanoseconds */
-GOTRACE__DEFINE void gotrace__box_sync(void) {
+GOTRACE__FN void gotrace__box_sync(void) {
   gotrace__box *box = gotrace__boxed;
   uint64_t since = gotrace__nanoseconds();
   uint32_t wanted;
@@ -10212,15 +10305,16 @@ GOTRACE__DEFINE void gotrace__box_sync(void) {
 }
 
 /* Asks a flight recorder for what it has. May be called by a signal handler. */
-GOTRACE__DEFINE void gotrace__box_snapshot(void) {
+GOTRACE__FN void gotrace__box_snapshot(void) {
   if (!gotrace__boxed) return;
   gotrace__add_relaxed(&gotrace__boxed->snapshots, 1u);
   (void)gotrace__box_cut(gotrace__boxed);
 }
+#endif
 
 /* Tells the recorder which modules are loaded now. If one has been unloaded since the last time, gotrace__box_sync must
  * come first: the names that have been asked for until then are those of the modules known so far. */
-GOTRACE__DEFINE void gotrace__box_modules(void) {
+GOTRACE__FN void gotrace__box_modules(void) {
   bool program = true;
   if (gotrace__boxed) (void)GOTRACE__C(dl_iterate_phdr)(gotrace__box_visit, &program);
 }
@@ -15303,7 +15397,7 @@ GOTRACE__FN gotrace_result gotrace__begin_session(const char *path) {
 
 #ifdef GOTRACE__BOX
 /* Differs between copies of this header that lay out differently what the recorder reads. */
-GOTRACE__DEFINE uint64_t gotrace__box_layout(void) {
+GOTRACE__FN uint64_t gotrace__box_layout(void) {
   static const size_t sizes[] = {sizeof(gotrace__box),
                                  sizeof(gotrace__thread),
                                  offsetof(gotrace__thread, first),
@@ -15321,18 +15415,23 @@ GOTRACE__DEFINE uint64_t gotrace__box_layout(void) {
   return gotrace__hash_from(layout, (const char *)gotrace__record_sizes, sizeof gotrace__record_sizes);
 }
 
+/* Nothing has used the tracer yet, so there are no objects that the recorder does not know. */
+GOTRACE__FN bool gotrace__is_unused(void) {
+  const struct gotrace__tracer *tracer = &gotrace__t;
+  return !tracer->threads && !tracer->reasons && !tracer->active && !gotrace__boxed && !gotrace__pool.chunks;
+}
+
 /* Captures into a box, of which the recorder has set `size` and `layout`, and all else is 0. The tracer must not have
  * been used before, except by the parent of a forked process. The box is used until the process ends, or executes
  * another program. */
-GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_options *given) {
+GOTRACE__FN gotrace_result gotrace__box_start(gotrace__box *box, const gotrace_options *given) {
   struct gotrace__tracer *tracer = &gotrace__t;
   gotrace_options options;
   uint32_t state = GOTRACE__BOX_FREE;
   gotrace_result result = gotrace__check_options(given, &options, false);
   if (result == GOTRACE_OK && box->layout != gotrace__box_layout()) result = GOTRACE_ERROR_FORMAT;
   if (result == GOTRACE_OK && gotrace__load_relaxed(&tracer->gone)) result = GOTRACE_ERROR_NESTED;
-  if (result == GOTRACE_OK && (tracer->threads || tracer->reasons || tracer->active || gotrace__boxed))
-    result = GOTRACE_ERROR_ALREADY_RUNNING;
+  if (result == GOTRACE_OK && !gotrace__is_unused()) result = GOTRACE_ERROR_ALREADY_RUNNING;
   if (result != GOTRACE_OK) return result;
   gotrace__init();
   if (!gotrace__cas_acq_rel(&box->state, &state, (uint32_t)GOTRACE__BOX_USED)) return GOTRACE_ERROR_ALREADY_RUNNING;
@@ -15342,6 +15441,7 @@ GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotra
   tracer->options = options;
   box->used = GOTRACE__CHUNK;
   gotrace__boxed = box;
+  gotrace__box_size = (size_t)box->size;
   gotrace__reset_session(1);
   gotrace__store_relaxed(&tracer->budget.limit, options.memory_limit);
   box->strings = tracer->strings = gotrace__table_new(&tracer->budget, true);
@@ -15356,7 +15456,6 @@ GOTRACE__DEFINE gotrace_result gotrace__box_start(gotrace__box *box, const gotra
     return GOTRACE_ERROR_OUT_OF_MEMORY;
   }
   gotrace__store_relaxed(&tracer->start_tick, gotrace__now());
-  tracer->active = tracer->delivers = true;
   gotrace__store_relaxed(&tracer->process, (uint32_t)gotrace__process_id());
   box->session = 1;
   gotrace__store_release(&box->base, (uint64_t)(uintptr_t)box); /* with this the recorder may read the others */
@@ -15376,6 +15475,9 @@ GOTRACE__FN gotrace_result gotrace__start_tracing(const char *path, int flags, c
   if (result == GOTRACE_OK && !gotrace__me()) result = GOTRACE_ERROR_OUT_OF_MEMORY;
   gotrace__lock(&tracer->life);
   if (result == GOTRACE_OK && (tracer->active || tracer->opening)) result = GOTRACE_ERROR_ALREADY_RUNNING;
+#ifdef GOTRACE__BOX
+  if (result == GOTRACE_OK && gotrace__boxed) result = GOTRACE_ERROR_ALREADY_RUNNING;
+#endif
   if (result == GOTRACE_OK && gotrace__load_relaxed(&tracer->gone)) result = GOTRACE_ERROR_NOT_RUNNING;
   if (path && result == GOTRACE_OK) { /* a pipe may wait for its reader: without the locks */
     tracer->opening = true;
@@ -15543,19 +15645,17 @@ GOTRACE__FN gotrace_result gotrace__stop_session(bool exits) {
   uint32_t milliseconds;
   gotrace__lock(&tracer->life);
   milliseconds = exits ? tracer->options.exit_milliseconds : 0;
+#ifdef GOTRACE__BOX
+  if (gotrace__boxed) { /* the trace is the recorder's, and ends with the process */
+    gotrace__unlock(&tracer->life);
+    return GOTRACE_OK;
+  }
+#endif
   if (tracer->active && tracer->stopping) return gotrace__wait_for_stop(milliseconds);
   if (!tracer->active) {
     gotrace__unlock(&tracer->life);
     return GOTRACE_ERROR_NOT_RUNNING;
   }
-#ifdef GOTRACE__BOX
-  if (gotrace__boxed) { /* the session stays, and the recorder reads it */
-    gotrace__end_early(GOTRACE_OK);
-    gotrace__await_calls();
-    gotrace__unlock(&tracer->life);
-    return GOTRACE_OK;
-  }
-#endif
   if (GOTRACE_NO_THREADS && !tracer->delivers) { /* the caller must read to the end, as after gotrace_end */
     gotrace__end_early(GOTRACE_OK);
     gotrace__unlock(&tracer->life);
@@ -15609,6 +15709,12 @@ GOTRACE__FN gotrace_result gotrace__end_or_cut(bool end) {
     else gotrace__work(true, true);
     result = end ? GOTRACE_OK : gotrace__result();
   }
+#ifdef GOTRACE__BOX
+  if (gotrace__boxed) {
+    if (!end) (void)gotrace__box_cut(gotrace__boxed);
+    result = GOTRACE_OK;
+  }
+#endif
   gotrace__unlock(&tracer->life);
 #if GOTRACE_NO_THREADS
   if (!end && result == GOTRACE_OK && tracer->delivers) {
@@ -15660,6 +15766,9 @@ GOTRACE__FN void gotrace__free_all(void) {
     return;
   }
   gotrace__unlock(&tracer->life);
+#ifdef GOTRACE__BOX
+  if (gotrace__boxed) return; /* it stays, for whoever reads it */
+#endif
   while (gotrace__read_next(&data, &size, true, false) == GOTRACE_OK && size) continue; /* what nobody has read */
   gotrace__lock(&tracer->life);
   gotrace__store_seq_cst(&tracer->gone, 1u);
@@ -15956,8 +16065,8 @@ GOTRACE__FN void gotrace__end_use(bool unloaded) {
   bool active, service;
   if (!gotrace__load_acquire(&tracer->ready) || gotrace__inside || !gotrace__is_own_session()) return;
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed) { /* whoever reads it waits for nobody */
-    gotrace__end_early(GOTRACE_OK);
+  if (gotrace__boxed) {                                   /* whoever reads it waits for nobody */
+    if (!gotrace__joined) gotrace__end_early(GOTRACE_OK); /* else the library does, later */
     return;
   }
 #endif
@@ -16047,13 +16156,77 @@ GOTRACE__FN void gotrace__say_possible(void) {
                formats + 1);
 }
 
+#ifdef GOTRACE__BOX
+GOTRACE__FN gotrace_result gotrace__join_recorder(void);
+
+/* `value`: what follows GOTRACE__BOX_OPTION. */
+GOTRACE__FN gotrace_result gotrace__start_in_box(const char *value) {
+  gotrace__box head, *box = NULL;
+  char text[64], *process;
+  uint64_t file = 0, id = 0;
+  int seals;
+  gotrace_options options;
+  gotrace_result result = GOTRACE_ERROR_ARGUMENT;
+  if (strlen(value) >= sizeof text) return result;
+  memcpy(text, value, strlen(value) + 1);
+  process = (strchr)(text, ',');
+  if (process) *process++ = 0;
+  if (!process || !gotrace__read_number(text, false, INT32_MAX, &file) ||
+      !gotrace__read_number(process, false, INT32_MAX, &id))
+    return result;
+  if (id != (uint64_t)gotrace__process_id()) return GOTRACE_ERROR_NOT_RUNNING; /* another one's, which it has started */
+  /* A file that becomes shorter would end the program: 1034 is F_GET_SEALS, 2 F_SEAL_SHRINK. */
+  seals = fcntl((int)file, 1034);
+  if (seals < 0 || !(seals & 2) || GOTRACE__C(pread)((int)file, &head, sizeof head, 0) != (long)sizeof head ||
+      head.size < sizeof head)
+    return result;
+  box = (gotrace__box *)mmap(NULL, (size_t)head.size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)file, 0);
+  if (box == MAP_FAILED) return GOTRACE_ERROR_OUT_OF_MEMORY;
+  memset(&options, 0, sizeof options);
+  gotrace__box_has_handles = true;
+  result = gotrace__box_start(box, &options);
+  if (result == GOTRACE_OK) {
+    gotrace__box_modules();
+  } else {
+    gotrace__box_has_handles = false;
+    (void)munmap(box, (size_t)head.size);
+  }
+  (void)close((int)file);
+  (void)GOTRACE__C(unsetenv)("GOTRACE"); /* no other program shall have it */
+  return result;
+}
+
+/* Whether a recorder has the program's trace; then *result is that of the start. */
+GOTRACE__FN bool gotrace__start_recorded(const char *given, gotrace_result *result) {
+  if (gotrace__boxed) *result = GOTRACE_ERROR_ALREADY_RUNNING;
+  else if (given && gotrace__starts_with(given, GOTRACE__BOX_OPTION))
+    *result = gotrace__start_in_box(given + sizeof GOTRACE__BOX_OPTION - 1);
+  else if (!given || !*given) *result = gotrace__join_recorder();
+  else return false;
+  if (*result == GOTRACE_ERROR_FORMAT)
+    gotrace__say("the program's own events are not recorded: it has another version of gotrace.h than the recorder, or "
+                 "other options");
+  else if (*result == GOTRACE_ERROR_ALREADY_RUNNING && !gotrace__boxed)
+    gotrace__say("the program's own events are not recorded: %s",
+                 gotrace__is_unused() ? "those of another copy of gotrace.h in it are"
+                                      : "it has called the tracer before gotrace_start_environment");
+  else if (*result == GOTRACE_ERROR_ARGUMENT) /* the recorder looks for this text in the program */
+    gotrace__say("GOTRACE: no box in '%.200s', not %sDESCRIPTOR,PROCESS", given, GOTRACE__BOX_OPTION);
+  return true;
+}
+#endif
+
 GOTRACE__FN gotrace_result gotrace__start_asked(uint32_t what) {
   const char *given = getenv("GOTRACE");
   char value[GOTRACE__PATH + 256];
   gotrace_options options;
   gotrace_result result;
   memset(&options, 0, sizeof options);
-  if (!given || !*given || gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
+  if (gotrace__is_privileged()) return GOTRACE_ERROR_NOT_RUNNING;
+#ifdef GOTRACE__BOX
+  if (gotrace__start_recorded(given, &result)) return result;
+#endif
+  if (!given || !*given) return GOTRACE_ERROR_NOT_RUNNING;
   if (strlen(given) >= sizeof value) {
     gotrace__say("GOTRACE is too long");
     return GOTRACE_ERROR_ARGUMENT;
@@ -16143,6 +16316,13 @@ GOTRACE__FN gotrace__mutex *gotrace__fork_lock(unsigned i) {
   return table ? &table->lock : NULL;
 }
 
+#ifdef GOTRACE__BOX
+/* Whether the lock is in its table, and not in gotrace__t. */
+GOTRACE__FN bool gotrace__is_table_lock(unsigned i) {
+  return (i > 5 && i < 10) || (i >= GOTRACE__TAKEN_LOCKS && i < GOTRACE__SINGLE_LOCKS);
+}
+#endif
+
 /* A signal handler, which has interrupted a call, forks. */
 GOTRACE__FN bool gotrace__in_call_of_handler(void) {
   return gotrace__self && (gotrace__self->in_call & GOTRACE__IN_CALL);
@@ -16155,7 +16335,7 @@ GOTRACE__FN void gotrace__before_fork(void) {
     if (lock) gotrace__lock(lock);
   }
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed && gotrace__in_call_of_handler()) {
+  if (gotrace__boxed && (gotrace__box_has_handles || gotrace__in_call_of_handler())) {
     gotrace__box_copied = (size_t)gotrace__load_relaxed(&gotrace__boxed->used);
     gotrace__box_copy = gotrace__map_pages(gotrace__box_copied);
     if (gotrace__box_copy) memcpy(gotrace__box_copy, gotrace__boxed, gotrace__box_copied);
@@ -16230,19 +16410,29 @@ GOTRACE__FN void gotrace__abandon_threads(void) {
 }
 
 #ifdef GOTRACE__BOX
+/* In the child, in which the box has no memory: there is its copy now or, without one, nothing but zeros. */
+GOTRACE__FN void gotrace__box_replace(void) {
+  void *box = gotrace__boxed, *copy = gotrace__box_copy;
+  if (copy) (void)GOTRACE__C(mremap)(copy, gotrace__box_copied, gotrace__box_copied, 3 /* MAYMOVE | FIXED */, box);
+  else
+    (void)mmap(box, (size_t)gotrace__box_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | GOTRACE__MAP_ANONYMOUS,
+               -1, 0);
+  gotrace__boxed = NULL;
+  gotrace__box_copy = NULL;
+}
+
 /* In the child. Nothing here may touch the box, unless there is a copy: then the interrupted call goes on with that,
  * and no other call does anything. */
 GOTRACE__FN void gotrace__box_leave(void) {
   struct gotrace__tracer *tracer = &gotrace__t;
-  void *box = gotrace__boxed, *copy = gotrace__box_copy;
+  bool copied = gotrace__box_copy != NULL;
   uint32_t fence = tracer->fence;
   bool exit_registered = tracer->exit_registered;
   gotrace__on = 0;
-  gotrace__boxed = NULL;
-  gotrace__box_copy = NULL;
   gotrace__at_thread_exit(NULL);
-  if (copy) {
-    (void)GOTRACE__C(mremap)(copy, gotrace__box_copied, gotrace__box_copied, 3 /* MAYMOVE | FIXED */, box);
+  if (copied) gotrace__box_replace();
+  gotrace__boxed = NULL;
+  if (copied) {
     gotrace__unlock_all();
     gotrace__set_self(NULL);
     tracer->gone = 1;
@@ -16270,10 +16460,13 @@ GOTRACE__FN void gotrace__after_fork_in_child(void) {
   bool in_call;
   size_t i;
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed) {
+  if (gotrace__boxed && !gotrace__box_has_handles) {
     gotrace__box_leave();
     return;
   }
+  if (gotrace__boxed) gotrace__box_replace();
+  gotrace__box_has_handles = gotrace__joined = false;
+  gotrace__taken_threads = 0;
 #endif
   in_call = gotrace__in_call_of_handler();
   gotrace__on = 0;
@@ -16301,6 +16494,150 @@ GOTRACE__FN void gotrace__after_fork_in_child(void) {
   for (i = 0; tracer->samples && i < GOTRACE__SAMPLES; i++) tracer->samples[i].turn = 0;
   tracer->sample_head = tracer->sample_tail = 0;
 }
+
+#ifdef GOTRACE__BOX
+/* ---- A copy of this header takes over from another ----
+ *
+ * The library that `gotrace record` loads has a copy of this header, and a program may have another one. When that is
+ * to start, it goes on with the session of the library's: with its objects, in the same box. From then on it is the
+ * only one that captures, and the library makes its calls through a table of the program's functions. So what a thread
+ * waits for is an event of the goroutine that it runs, whoever reports it.
+ *
+ * The library has the function GOTRACE__JOIN, found by its name. It has both copies wait while one takes over from the
+ * other. */
+
+#define GOTRACE__JOIN "gotrace__join"
+typedef gotrace_result gotrace__join_fn(const gotrace__calls *calls);
+
+/* Differs between copies that do not understand each other's objects. */
+GOTRACE__FN uint64_t gotrace__take_layout(void) {
+  static const size_t sizes[] = {sizeof(struct gotrace__tracer),
+                                 offsetof(struct gotrace__tracer, threads),
+                                 offsetof(struct gotrace__tracer, wait_buckets),
+                                 offsetof(struct gotrace__tracer, budget),
+                                 offsetof(struct gotrace__tracer, sample_tail),
+                                 sizeof(gotrace_go),
+                                 offsetof(gotrace_go, place),
+                                 sizeof(gotrace_proc),
+                                 sizeof(gotrace_site),
+                                 sizeof(gotrace_options),
+                                 sizeof(gotrace__calls),
+                                 sizeof(gotrace__slab),
+                                 GOTRACE__SLAB,
+                                 GOTRACE_SEQ_CST_FLAG};
+  uint64_t layout = gotrace__box_layout();
+  size_t i;
+  for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) layout = gotrace__mix(layout, sizes[i]);
+  return gotrace__hash_from(layout, GOTRACE_VERSION, sizeof GOTRACE_VERSION);
+}
+
+/* Not those of a thread that is in a call of the tracer, or idle with a proc, or that has reported its wait itself. */
+GOTRACE__FN bool gotrace__may_report(void) {
+  gotrace__thread *m = gotrace__self;
+  if (gotrace__is_nested(m)) return false;
+  if (!m) return true;
+  if (gotrace__load_relaxed(&m->in_call) == GOTRACE__WAITS) return false;
+  return m->go ? !m->in_syscall : !m->proc && !m->lacks && !m->level;
+}
+
+/* A guess, since the thread goes on. */
+GOTRACE__FN uint64_t gotrace__go_on(uint64_t thread) {
+  const gotrace__thread *m = gotrace__load_acquire(&gotrace__t.threads);
+  const gotrace_go *g;
+  while (m && (gotrace__load_relaxed(&m->system_id) != thread || !gotrace__load_relaxed(&m->used))) m = m->next;
+  if (!m) return 0;
+  g = gotrace__runs(m);
+  if (!g && gotrace__load_relaxed(&m->level) == &m->outermost && m->outermost.waits) g = m->outermost.go;
+  return g ? gotrace__load_relaxed(&g->id) : 0;
+}
+
+/* In a child that no handler of fork has seen. */
+GOTRACE__FN void gotrace__box_lose(void) {
+  if (gotrace__boxed) gotrace__box_replace();
+  gotrace__on = 0;
+  gotrace__t.gone = 1;
+  gotrace__set_self(NULL);
+}
+
+GOTRACE__FN void gotrace__box_over(void) {
+  if (gotrace__load_relaxed(&gotrace__on) && !gotrace__inside && gotrace__is_own_session())
+    gotrace__end_early(GOTRACE_OK);
+}
+
+/* The copy before makes no calls meanwhile. */
+GOTRACE__FN void gotrace__take(const void *from, void *box) {
+  static const gotrace__mutex unlocked = GOTRACE__MUTEX;
+  struct gotrace__tracer *tracer = &gotrace__t;
+  bool exit_registered = tracer->exit_registered;
+  unsigned i;
+  memcpy(tracer, from, sizeof *tracer);
+  tracer->exit_registered = exit_registered;
+  for (i = 1; i < GOTRACE__FORK_LOCKS; i++) /* the first is held */
+    if (!gotrace__is_table_lock(i)) *gotrace__fork_lock(i) = unlocked;
+  gotrace__cond_init(&tracer->changed);
+  if (!tracer->procs) tracer->procs_tail = &tracer->procs;
+  gotrace__boxed = (gotrace__box *)box;
+  gotrace__box_size = (size_t)gotrace__boxed->size;
+  gotrace__box_has_handles = true;
+  gotrace__taken_threads = tracer->thread_count;
+  gotrace__joined = true;
+  gotrace__store_seq_cst(&gotrace__on, gotrace__load_relaxed(&tracer->session));
+}
+
+GOTRACE__FN void gotrace__get_calls(gotrace__calls *calls) {
+#define GOTRACE__CALL(name) calls->name = gotrace_##name;
+  GOTRACE__CALLS(GOTRACE__CALL)
+#undef GOTRACE__CALL
+  calls->may_report = gotrace__may_report;
+  calls->go_on = gotrace__go_on;
+  calls->abandon = gotrace__abandon;
+  calls->lose = gotrace__box_lose;
+  calls->end = gotrace__box_over;
+  calls->layout = gotrace__take_layout();
+  calls->take = gotrace__take;
+}
+
+#ifdef GOTRACE__BOX_LIBRARY
+/* In the copy before: no call begins in it until it has handed everything on, nor after. */
+GOTRACE__FN gotrace_result gotrace__hand_on(const gotrace__calls *to) {
+  struct gotrace__tracer *tracer = &gotrace__t;
+  bool exit_registered = tracer->exit_registered;
+  uint32_t session = gotrace__load_relaxed(&gotrace__on), fence = tracer->fence;
+  if (to->layout != gotrace__take_layout()) return GOTRACE_ERROR_FORMAT;
+  if (!session || !gotrace__boxed) return GOTRACE_ERROR_NOT_RUNNING;
+  gotrace__store_seq_cst(&gotrace__on, 0u);
+  gotrace__await_calls();
+  to->take(tracer, gotrace__boxed);
+  memset(tracer, 0, sizeof *tracer); /* so that two copies never fork with the same locks */
+  gotrace__init_tracer();
+  tracer->fence = fence;
+  tracer->exit_registered = exit_registered;
+  tracer->ready = tracer->gone = 1;
+  gotrace__set_self(NULL);
+  return GOTRACE_OK;
+}
+#endif
+
+/* ERROR_NOT_RUNNING: nobody records the program. */
+GOTRACE__FN gotrace_result gotrace__join_recorder(void) {
+  void *address = GOTRACE__C(dlsym)(NULL, GOTRACE__JOIN); /* NULL: RTLD_DEFAULT */
+  gotrace__join_fn *join;
+  gotrace__calls calls;
+  gotrace_result result = GOTRACE_ERROR_ALREADY_RUNNING;
+  if (!address) { /* the host must not see our error, see gotrace__count_copies */
+    (void)GOTRACE__C(dlerror)(), (void)GOTRACE__C(dlerror)();
+    return GOTRACE_ERROR_NOT_RUNNING;
+  }
+  memcpy(&join, &address, sizeof join);
+  gotrace__get_calls(&calls);
+  gotrace__init();
+  gotrace__lock(&gotrace__init_lock);
+  if (gotrace__is_unused()) result = join(&calls);
+  gotrace__unlock(&gotrace__init_lock);
+  if (result == GOTRACE_OK) gotrace__parked = gotrace_reason("runs tasks") + GOTRACE_BLOCK_GENERIC;
+  return result;
+}
+#endif
 #endif
 
 #endif /* !GOTRACE_DISABLE */

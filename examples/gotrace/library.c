@@ -6,9 +6,6 @@
  *
  * It contains write.h and outside.h, since these use the transcriber of gotrace.h. */
 
-#ifdef __linux__
-#define GOTRACE__BOX
-#endif
 #define GOTRACE_IMPLEMENTATION
 #include "base/tool.h"
 

@@ -4,7 +4,7 @@
 #     tests/bench/events.sh [--quick]      --quick: fewer rounds; without the variant with barriers, the word count of the
 #                                          scheduler example, and Go 1.19's tracer
 #
-# Prints lines as they are measured (tests/bench/events.c, transcribe.c, load.c, peer.go, lttng_peer.c), then a table of
+# Prints lines as they are measured (tests/bench/events.c, box.c, transcribe.c, load.c, peer.go, lttng_peer.c), then a table of
 # all of them:
 #
 #     result NAME THREADS NS_MIN NS_MEDIAN RATIO_TO_FLOOR BYTES_PER_EVENT
@@ -37,6 +37,7 @@ compile() { # compile NAME SOURCE FLAGS...: in the background; two at a time, si
 compile events tests/bench/events.c
 compile load tests/bench/load.c
 wait -n
+compile box tests/bench/box.c
 [ "$quick" ] || compile events_seq_cst tests/bench/events.c -DGOTRACE_SEQ_CST_FLAG=1
 compile transcribe tests/bench/transcribe.c -DGOTRACE_IMPLEMENTATION
 wait -n
@@ -92,6 +93,11 @@ if command -v valgrind >/dev/null; then
       echo "missing instructions: valgrind failed: $(tail -n 1 "$dir/$variant.errors")" | tee -a "$results"
     fi
   done
+  for variant in '' in; do # without and with a box
+    valgrind -q --tool=callgrind --toggle-collect=counted --callgrind-out-file="$dir/box.callgrind" "$dir/box" $variant
+    awk '$1 == "summary:" { print $2 }' "$dir/box.callgrind"
+  done | awk '{ counts[NR] = $1 } END { printf "box: %.4f times the instructions of a task without one\n", counts[2] / counts[1] }' |
+    tee -a "$results"
 else
   echo "missing instructions: no valgrind (make deps)" | tee -a "$results"
 fi

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE 1
 #endif
 
-#define GOTRACE__BOX
 #define GOTRACE_IMPLEMENTATION
 #include "../../gotrace.h"
 

@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), boxes (of children), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), boxes (of children), own (a program with tasks of its own), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control boxes namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control boxes own namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -960,6 +960,90 @@ END
 
 # A child has a box of its own with --children, otherwise none, and neither a thread nor a descriptor. What
 # a killed child has done is in its trace.
+# A program that contains gotrace.h: its tasks and what its threads wait for are in one trace, also if it is killed.
+# OWN_RUNS: how often it is killed
+test_own() {
+  local build way status run
+  for build in -rdynamic -static "-DGOTRACE_AUTOSTART=1 -DGOTRACE_STATIC=1 -fPIE -pie" -DGOTRACE_DEBUG=1; do
+    # A statically linked program has only its own events; one with another layout of its records has its threads.
+    "${CC-cc}" -O1 -g -I. $build tests/record/own.c -o "$work/own" -pthread
+    for way in '' forks copies twice; do
+      [[ $build$way != -staticcopies ]] || continue # the header says that the child must make no calls
+      [[ "$build $way" != *DEBUG*twice ]] || continue # its own trace, which nobody reads
+      rm -f "$work"/own*.trace "$work/child.trace"
+      (cd "$work" && "$tool" record -o own.trace ./own log $way) >"$work/said" 2>"$work/err" || { cat "$work/err"; fail "own $build $way: status $?"; }
+      [ "$(ls "$work"/own*.trace)" = "$work/own.trace" ] || fail "own $build $way: $(ls "$work")"
+      ! grep -q 'problems\|ended early\|not traced' "$work/err" || { cat "$work/err"; fail "own $build $way: problems"; }
+      "$tool" check "$work/own.trace" >"$work/checked" || { cat "$work/checked"; fail "own $build $way: check"; }
+      case $build in
+      *DEBUG*)
+        grep -q 'not recorded: it has another version of gotrace.h' "$work/err" || { cat "$work/err"; fail "own $build: not refused"; }
+        has_thread "$work/own.trace" work || fail "own $build: no threads" ;;
+      *)
+        grep -vE '^(start|cut|end|stop): success$|^(start|again): tracing is already on$|^refused: tracing is off$' "$work/said" && fail "own $build $way"
+        [ "$(grep -c ': success$' "$work/said")" = $([ "$way" = twice ] && echo 5 || echo 2) ] || [[ $build = *AUTOSTART* ]] ||
+          { cat "$work/said"; fail "own $build $way: results"; }
+        python3 tests/record/own.py "$tool" "$work/own.trace" "$work/log" $([ "$build" != -static ] || echo alone) || fail "own $build $way: another trace" ;;
+      esac
+      [ "$way" != forks ] || [[ $build = *DEBUG* ]] || "$tool" check "$work/child.trace" >"$work/checked" || fail "own $build: the child's trace"
+    done
+    [[ $build != *DEBUG* ]] || continue
+    open_it "$work/own.trace" 1.27
+    for run in $(seq "${OWN_RUNS-5}"); do
+      status=0
+      sh -c '"$@"; exit $?' - "$tool" record -q -o "$work/own.trace" "$work/own" "$work/log" killed >"$work/said" 2>&1 || status=$?
+      [ $status = 137 ] || { cat "$work/said"; fail "own $build killed: status $status"; }
+      python3 tests/record/own.py "$tool" "$work/own.trace" "$work/log" killed $([ "$build" != -static ] || echo alone) || fail "own $build killed: another trace"
+    done
+  done
+  # Calls in any order, also wrong ones.
+  for build in -rdynamic -static; do
+    "${CC-cc}" -O1 -g -I. $build tests/record/own_random.c -o "$work/own" -pthread
+    for run in $(seq "${OWN_RUNS-5}"); do
+      timeout 100 "$tool" record -q -o "$work/own.trace" "$work/own" $run 20000 >"$work/said" 2>&1 || { cat "$work/said"; fail "own_random $build $run: status $?"; }
+      "$tool" check "$work/own.trace" >"$work/checked" || { cat "$work/checked"; fail "own_random $build $run: check"; }
+    done
+    open_it "$work/own.trace" 1.27
+  done
+  # A library of the program that has the header is closed, and opened again.
+  echo '#define GOTRACE_IMPLEMENTATION
+    #include "gotrace.h"
+    int begin(void);
+    int begin(void) { return gotrace_start_environment(); }' >"$work/part.c"
+  "${CC-cc}" -O1 -g -I. -fPIC -shared "$work/part.c" -o "$work/part.so" -pthread
+  echo '#include <dlfcn.h>
+    #include <pthread.h>
+    #include <stdint.h>
+    #include <unistd.h>
+    static void *work(void *data) {
+      for (int i = 0; i < 50; i++) usleep(1000);
+      return data;
+    }
+    int main(int argc, char **argv) {
+      pthread_t thread;
+      int result = 0;
+      if (argc < 2 || pthread_create(&thread, 0, work, 0) != 0) return 100;
+      for (int turn = 0; turn < 2; turn++) {
+        void *part = dlopen(argv[1], RTLD_NOW), *begin = part ? dlsym(part, "begin") : 0;
+        if (!begin) return 101;
+        usleep(10000);
+        result = result * 10 - ((int (*)(void))(uintptr_t)begin)();
+        dlclose(part);
+      }
+      pthread_join(thread, 0);
+      return result;
+    }' >"$work/parts.c"
+  "${CC-cc}" -O1 -g "$work/parts.c" -o "$work/parts" -pthread -ldl
+  status=0
+  "$tool" record -q -o "$work/own.trace" "$work/parts" "$work/part.so" >"$work/said" 2>&1 || status=$?
+  [ $status = 1 ] || { cat "$work/said"; fail "own, a library: status $status"; } # first OK, then ALREADY_RUNNING
+  [ "$("$tool" dump "$work/own.trace" | grep -c 'GoBlock.*"sleep"')" = 52 ] || fail "own, a library: another number of sleeps"
+  echo 'int main(void) { return 0; }' >"$work/without.c"
+  "${CC-cc}" -static "$work/without.c" -o "$work/without"
+  ! "$tool" record "$work/without" 2>"$work/err" || fail "own: a static program without gotrace.h is traced"
+  grep -q 'unless it contains gotrace.h' "$work/err" || { cat "$work/err"; fail "own: a static program"; }
+}
+
 test_boxes() {
   local compiler options boxes
   for compiler in "${CC-cc}" musl-gcc; do

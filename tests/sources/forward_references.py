@@ -34,6 +34,9 @@ ALLOWED = {
     ("gotrace__attach", "waits"): "a plain thread",
     # Any call but the end of a wait settles a wait that began while tracing was off:
     ("gotrace__set_wait_aside", "state"): "the thread waits",
+    # `gotrace record` runs the program:
+    ("gotrace__pause_go", "procs"): "the goroutine of a worker's thread is blocked",
+    ("gotrace__join_recorder", "environment"): "the recorder's library has begun to capture",
     # In builds without threads, a call may read before it continues:
     ("gotrace__drain", "capture"): "a call waits for room, or a round is due",
     # Each event may be the first of its object in a generation:

@@ -12,6 +12,7 @@
 #include "board.h"
 #include "control.h"
 #include "executable.h"
+#include "names.h"
 #include "recorder.h"
 
 #include <errno.h>
@@ -82,7 +83,24 @@ static const char *find_program(const char *name) {
   refuse(status_of(error), "%s: %s", name, error == ENOENT ? "command not found" : strerror(error));
 }
 
-/* The dynamic linker that a program asks for. Fails if the library cannot be loaded into the program. */
+/* Whether a program contains gotrace.h, which takes a box from its environment. */
+static bool takes_box(const char *path) {
+  static const char mark[] = GOTRACE__BOX_OPTION; /* with the NUL */
+  struct stat status;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  void *memory = MAP_FAILED;
+  bool found;
+  if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0)
+    memory = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (file >= 0) close(file);
+  if (memory == MAP_FAILED) return false;
+  found = memmem(memory, (size_t)status.st_size, mark, sizeof mark) != NULL;
+  munmap(memory, (size_t)status.st_size);
+  return found;
+}
+
+/* The dynamic linker that a program asks for; empty: it is linked statically, and contains gotrace.h. Fails if neither
+ * the library can be loaded into the program. */
 static void read_interpreter(const char *path, char interpreter[BOARD_PATH]) {
   char file[BOARD_PATH];
   struct stat status;
@@ -96,8 +114,14 @@ static void read_interpreter(const char *path, char interpreter[BOARD_PATH]) {
          ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getegid())))
       fail("%s: a setuid or setgid program cannot be traced: the system loads no library into it", file);
     if (kind == EXECUTABLE_FOREIGN) refuse(NOT_EXECUTABLE, "%s: a program of another architecture", file);
-    if (kind == EXECUTABLE_STATIC)
-      fail("%s: a statically linked program cannot be traced: the system loads no library into it", file);
+    if (kind == EXECUTABLE_STATIC) {
+      if (!takes_box(file))
+        fail("%s: a statically linked program cannot be traced, unless it contains gotrace.h: the system loads no "
+             "library into it",
+             file);
+      *interpreter = 0;
+      return;
+    }
     if (kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_UNREADABLE) return;
     if (kind != EXECUTABLE_SCRIPT || depth == MOST_INTERPRETERS)
       refuse(NOT_EXECUTABLE, "%s: neither a program nor a script", file);
@@ -659,12 +683,36 @@ static void add_to_environment(const char *library, int file) {
   setenv(BOARD_VARIABLE, text, 1);
 }
 
-/* In the child, which knows its own id. */
+/* In the child, which knows its own id. A statically linked program gets the box by a descriptor, which it closes, and
+ * which nothing but its own process takes. Its trace is made here. */
+static bool pass_box(void) {
+  struct trace_entry *entry = &list->entry[0];
+  struct stat status;
+  char text[64];
+  int box = fcntl(shared.box.descriptor, F_DUPFD, 100), file = shared.given.descriptor;
+  const char *given = getenv("GOTRACE");
+  shared.first_pid = getpid();
+  if (box < 0) return false;
+  if (file < 0) file = create_trace(&shared, out.folder, shared.first_pid, shared.program, entry->name);
+  if (file < 0 || fstat(file, &status) != 0) return false;
+  entry->pid = shared.first_pid;
+  entry->writer = shared.command_pid;
+  entry->identity.device = (uint64_t)status.st_dev;
+  entry->identity.inode = (uint64_t)status.st_ino;
+  __atomic_store_n(&entry->state, (uint32_t)TRACE_STARTED, __ATOMIC_RELEASE);
+  __atomic_store_n(&list->count, 1u, __ATOMIC_RELEASE);
+  snprintf(text, sizeof text, GOTRACE__BOX_OPTION "%d,%d", box, (int)shared.first_pid);
+  if (!given || !*given) setenv("GOTRACE", text, 1);
+  return true;
+}
+
+/* In the child. */
 static bool write_settings(int file) {
   shared.first_pid = getpid();
   return write(file, &shared, sizeof shared) == (ssize_t)sizeof shared && fcntl(file, F_ADD_SEALS, BOARD_SEALS) == 0;
 }
 
+/* `library`: NULL for a statically linked program. */
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
   int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
@@ -675,11 +723,11 @@ static int run(const char *path, char **words, const char *library) {
   child = fork();
   if (child < 0) fail("fork: %s", strerror(errno));
   if (child == 0) {
-    add_to_environment(library, settings_file);
+    if (library) add_to_environment(library, settings_file);
     sigprocmask(SIG_SETMASK, &old, NULL);
     close(ready[1]);
     while (read(ready[0], &error, 1) < 0 && errno == EINTR) continue; /* to the end: until the parent closes it */
-    if (write_settings(settings_file)) execv(path, words);
+    if (library ? write_settings(settings_file) : pass_box()) execv(path, words);
     error = errno;
     if (write(pipe_ends[1], &error, sizeof error) < 0) error = 0;
     _exit(127);
@@ -1049,16 +1097,15 @@ static void report_traces(const char *program_path, const settings *set) {
 }
 
 int command_record(char **words, int count, const settings *set) {
-  const char *path, *slash;
+  const char *path, *slash, *library;
   char interpreter[BOARD_PATH];
   struct stat status;
-  unsigned library;
   int result;
   (void)count;
   began = time(NULL);
   path = find_program(words[0]);
   read_interpreter(path, interpreter);
-  library = find_libraries(interpreter);
+  library = *interpreter ? shared.library[find_libraries(interpreter)] : NULL;
   choose_output(set->output);
   if (stat(path, &status) == 0) program_owner = status.st_uid;
   shared.traces = count_entries();
@@ -1080,7 +1127,7 @@ int command_record(char **words, int count, const settings *set) {
   make_box(set);
   if (out.replaces && unlinkat(out.folder, shared.output, 0) != 0 && errno != ENOENT)
     fail("%s: %s", out.path, strerror(errno));
-  result = run(path, words, shared.library[library]);
+  result = run(path, words, library);
   report_traces(path, set);
   return end_like(result);
 }

@@ -66,8 +66,11 @@ static void tell_holder(const void *lock, uint32_t number) {
   const struct usage *by = __atomic_load_n(&n->by, __ATOMIC_RELAXED);
   int kept = errno;
   char text[24];
+  uint64_t go;
   if (!by || check != check_of(lock, by, at) || (number != UNNAMED && number != by->number) || !by->go) return;
-  snprintf(text, sizeof text, "%llu", (unsigned long long)by->go);
+  go = is_program_traced() ? calls()->go_on(by->number) : by->go; /* a task, perhaps */
+  if (!go) return;
+  snprintf(text, sizeof text, "%llu", (unsigned long long)go);
   self.taken = at;
   gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_HOLDER, text);
   self.taken = 0;
@@ -456,6 +459,20 @@ static unsigned reason_of_call(long number, const long a[6]) {
   }
 }
 
+/* Whether the child of a call has a copy of the memory, and no pthread_atfork handler runs in it. */
+static bool copies_process(long number, const long a[6]) {
+  switch (number) {
+#ifdef SYS_fork
+  case SYS_fork: return true;
+#endif
+#ifdef SYS_clone3
+  case SYS_clone3: return a[0] && !(*(const uint64_t *)a[0] & CLONE_VM); /* the flags come first */
+#endif
+  case SYS_clone: return !(a[0] & CLONE_VM);
+  default: return false;
+  }
+}
+
 EXPORT long syscall(long number, ...) {
   long a[6], result;
   va_list arguments;
@@ -476,6 +493,11 @@ EXPORT long syscall(long number, ...) {
   }
 #endif
   if (number == SYS_prctl) return prctl((int)a[0], a[1], a[2], a[3], a[4]);
+  if (UNLIKELY(is_program_traced()) && copies_process(number, a)) {
+    result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (result == 0) lose_program();
+    return result;
+  }
   reason = reason_of_call(number, a);
   if ((number != SYS_futex && reason == REASON_COUNT) || !tracing())
     return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

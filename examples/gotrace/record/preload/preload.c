@@ -2,10 +2,12 @@
 
 #include "preload.h"
 
+#include "../names.h"
 #include "unwind.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -113,6 +115,7 @@ static __thread const void *waited_key;
 
 void begin_wait(const void *key, unsigned reason) {
   int kept = errno;
+  if (UNLIKELY(!calls()->may_report())) return;
   apply_name();
   report_usage();
   if (key) __atomic_fetch_add(waiters_of(key), 1u, __ATOMIC_RELAXED);
@@ -140,6 +143,7 @@ void forget_wait(void) {
 
 void begin_system_call(void) {
   int kept = errno;
+  if (UNLIKELY(!calls()->may_report())) return;
   apply_name();
   gotrace_go_syscall_begin_at(NULL);
   self.in_system_call = true;
@@ -157,7 +161,9 @@ void end_system_call(void) {
 
 unsigned wake(const void *key, unsigned count) {
   int kept = errno;
-  unsigned woken = gotrace_wake_at(NULL, key, count);
+  unsigned woken;
+  if (UNLIKELY(calls()->in_call(NULL))) return 0;
+  woken = gotrace_wake_at(NULL, key, count);
   if (UNLIKELY(self.looked)) tell_loaded();
   errno = kept;
   return woken;
@@ -359,46 +365,9 @@ static void *map_kept(const struct kept_file *kept, size_t size) {
   return NULL;
 }
 
-/* Chooses a name for a file of this process. `turn`: how often it had to be chosen. */
-static void choose_name(char *to, unsigned turn) {
-  const struct record_settings *s = state.settings;
-  const char *from = s->output, *name = program_invocation_short_name;
-  bool is_first = s->first_pid == state.pid, has_pid = !*from;
-  char suffix[NAME_MAX + 1], own[16] = "", again[16] = "", *at = to, *dot;
-  const char *limit = to + NAME_MAX;
-  if (!*from)
-    at += snprintf(at, NAME_MAX + 1, "%.200s.%d.trace",
-                   is_first        ? s->program
-                   : name && *name ? name
-                                   : "program",
-                   state.pid);
-  for (; *from && at < limit; from++) {
-    if (from[0] == '%' && from[1] == 'p') {
-      at += snprintf(at, (size_t)(limit - at) + 1, "%d", state.pid), from++, has_pid = true;
-      continue;
-    }
-    if (from[0] == '%' && from[1] == '%') from++;
-    *at++ = *from;
-  }
-  if (at > limit) at = to + NAME_MAX;
-  *at = 0;
-  dot = strrchr(to, '.');
-  if (!dot) dot = at;
-  snprintf(suffix, sizeof suffix, "%s", dot);
-  if (!has_pid && !is_first) snprintf(own, sizeof own, ".%d", state.pid); /* numbers before the suffix */
-  if (turn > 1) snprintf(again, sizeof again, "-%u", turn);
-  snprintf(dot, (size_t)(limit - dot) + 1, "%s%s%s", own, again, suffix);
-}
-
-/* Creates a file in the folder, and chooses its name: one that nothing has yet. */
 static int create_file(int folder, char *name) {
-  unsigned turn = 0;
-  int file;
-  do {
-    choose_name(name, ++turn);
-    file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  } while (file < 0 && errno == EEXIST && turn < 1000);
-  return file;
+  const char *own = program_invocation_short_name;
+  return create_trace(state.settings, folder, state.pid, own && *own ? own : "program", name);
 }
 
 static void remove_file(const char *name) {
@@ -505,7 +474,7 @@ static const char *const crashes[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "
 static void tell_crash(int number, void *context) {
   size_t i = 0;
   while (i < CRASHES && fatal_signals[i] != number) i++;
-  if (i == CRASHES || self.inside) return;
+  if (i == CRASHES || self.inside || !calls()->may_report()) return;
   self.inside = 1;
   self.crashed = context;
   gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_CRASH, crashes[i]);
@@ -878,7 +847,55 @@ void enter_sandbox(bool had_trace, bool has_entered) {
   }
 }
 
+/* ------------------------------------------------------------------------------------------ the program's tracer ----
+ *
+ * A program that contains gotrace.h, too, and starts it (gotrace_start_environment) goes on with the session: see "A
+ * copy of this header takes over from another" there.
+ */
+
+NOINLINE const gotrace__calls *await_calls(void) {
+  const gotrace__calls *now;
+  while (!(now = __atomic_load_n(&tracer_calls, __ATOMIC_ACQUIRE))) REAL(syscall)(SYS_sched_yield);
+  return now;
+}
+
+static gotrace__calls program_calls;
+
+bool is_program_traced(void) { return tracer_calls == &program_calls; }
+
+/* The library that contains `code`: threads may call it at any time. */
+static void keep_loaded(uintptr_t code) {
+  Dl_info of, of_program;
+  uintptr_t headers = (uintptr_t)getauxval(AT_PHDR);
+  if (dladdr((void *)code, &of) && dladdr((void *)headers, &of_program) && of.dli_fbase != of_program.dli_fbase)
+    (void)REAL(dlopen)(of.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+EXPORT gotrace_result gotrace__join(const gotrace__calls *of_program);
+EXPORT gotrace_result gotrace__join(const gotrace__calls *of_program) {
+  unsigned inside = self.inside;
+  int kept = errno;
+  gotrace_result result;
+  if (!__atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) || !is_traced_process()) return GOTRACE_ERROR_NOT_RUNNING;
+  if (is_program_traced()) return GOTRACE_ERROR_ALREADY_RUNNING; /* another copy of the header */
+  self.inside = 1;
+  __atomic_store_n(&tracer_calls, NULL, __ATOMIC_RELEASE);
+  result = hand_on(of_program);
+  program_calls = *of_program;
+  if (result == GOTRACE_OK) __atomic_store_n(&tracer_calls, &program_calls, __ATOMIC_RELEASE);
+  else use_own_tracer();
+  if (result == GOTRACE_OK) keep_loaded((uintptr_t)of_program->take);
+  self.inside = inside;
+  errno = kept;
+  return result;
+}
+
+void lose_program(void) {
+  if (is_program_traced()) program_calls.lose();
+}
+
 void forget_trace(void) {
+  use_own_tracer();
   __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
   if (state.settings) handle_signals(false);
   dying = unreached = 0;
@@ -913,6 +930,7 @@ static const struct record_settings *map_settings(const char *path) {
 __attribute__((constructor(101))) static void start(void) {
   const char *path = secure_getenv(BOARD_VARIABLE);
   resolve();
+  use_own_tracer();
   if (!path || strlen(path) + sizeof BOARD_VARIABLE >= sizeof board_assignment) return;
   snprintf(board_assignment, sizeof board_assignment, "%s=%s", BOARD_VARIABLE, path);
   state.settings = map_settings(path);

@@ -33,6 +33,41 @@
 #include "../board.h"
 #include "gotrace.h"
 
+/* The functions of the tracer: those of tracer.c, or of the program's own copy of gotrace.h once it has started that,
+ * see gotrace__join(). */
+extern const gotrace__calls *tracer_calls; /* atomic; NULL: a copy takes over from the other one, until which to wait */
+const gotrace__calls *await_calls(void);
+static inline const gotrace__calls *calls(void) {
+  const gotrace__calls *now = __atomic_load_n(&tracer_calls, __ATOMIC_ACQUIRE);
+  return LIKELY(now != NULL) ? now : await_calls();
+}
+#undef gotrace_enabled
+#define gotrace_enabled() calls()->is_enabled()
+#define gotrace_go_create_at calls()->go_create_at
+#define gotrace_go_destroy_at calls()->go_destroy_at
+#define gotrace_go_start calls()->go_start
+#define gotrace_go_stop_at calls()->go_stop_at
+#define gotrace_go_end calls()->go_end
+#define gotrace_go_id calls()->go_id
+#define gotrace_go_self calls()->go_self
+#define gotrace_go_syscall_begin_at calls()->go_syscall_begin_at
+#define gotrace_go_syscall_end calls()->go_syscall_end
+#define gotrace_log_at calls()->log_at
+#define gotrace_logf_at calls()->logf_at
+#define gotrace_reason calls()->reason
+#define gotrace_region_begin_at calls()->region_begin_at
+#define gotrace_region_end_at calls()->region_end_at
+#define gotrace_site_make_pc calls()->site_make_pc
+#define gotrace_thread_create_at calls()->thread_create_at
+#define gotrace_thread_begin calls()->thread_begin
+#define gotrace_thread_begin_as calls()->thread_begin_as
+#define gotrace_thread_end calls()->thread_end
+#define gotrace_thread_rename calls()->thread_rename
+#define gotrace_wait_begin_at calls()->wait_begin_at
+#define gotrace_wait_on_at calls()->wait_on_at
+#define gotrace_wait_end calls()->wait_end
+#define gotrace_wake_at calls()->wake_at
+
 #define EXPORT __attribute__((visibility("default")))
 #define NOINLINE __attribute__((noinline))
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -143,7 +178,8 @@ bool recover(char *frame);
     LEAVE();                                           \
   } while (0)
 
-/* Each preserves errno. */
+/* Each preserves errno. What a thread does is reported only if it is not in a call of the program's own tracer, and has
+ * not told that itself. */
 void begin_wait(const void *key, unsigned reason);
 void end_wait(void);    /* does nothing if there is no wait */
 void forget_wait(void); /* in a child of fork */
@@ -208,6 +244,8 @@ void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_tr
 void forget_trace(void);                              /* in a child of fork */
 int look_for_files(void);                             /* 0, or why children of the process would not be traced */
 void say_unreached(int error);                        /* there is such a child */
+bool is_program_traced(void);                         /* by its own copy of the tracer */
+void lose_program(void);                              /* in a child that no pthread_atfork handler knows */
 bool is_traced_process(void);                         /* false in a child that shares or has copied its memory */
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
@@ -215,6 +253,8 @@ void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL
 uint64_t mix(uint64_t a, uint64_t b);
 
 /* tracer.c */
+void use_own_tracer(void);
+gotrace_result hand_on(const gotrace__calls *to); /* its session, to another tracer */
 gotrace_result start_in_box(void *box, const gotrace_options *options);
 void tell_modules_now(void);   /* under the C library's lock of the modules */
 void say_in_box(uint32_t why); /* TRACE_EXECUTES..., or 0 */

@@ -56,7 +56,7 @@ EXPORT pid_t fork(void) {
 /* Runs no pthread_atfork handlers, so the tracer cannot be used in the child. */
 EXPORT pid_t _Fork(void) {
   pid_t child = REAL(_Fork)();
-  if (child == 0) forget_trace();
+  if (child == 0) lose_program(), forget_trace();
   return child;
 }
 

@@ -102,6 +102,14 @@ static void begin_usage(struct usage *u) {
   u->go = gotrace_go_id(gotrace_go_self());
 }
 
+/* Of the calling thread, whatever goroutine it runs. */
+static void report_own(struct usage *u) {
+  uint64_t runs;
+  if (!calls()->may_report()) return;
+  runs = gotrace_go_id(gotrace_go_self());
+  report(u, CLOCK_THREAD_CPUTIME_ID, runs == u->go ? 0 : u->go);
+}
+
 void report_usage(void) {
   struct usage *u = self.usage;
   uint64_t now;
@@ -109,7 +117,7 @@ void report_usage(void) {
   now = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
   if (now - u->when < REPORT_PERIOD) return;
   u->when = now;
-  report(u, CLOCK_THREAD_CPUTIME_ID, 0);
+  report_own(u);
   tell_loaded();
 }
 
@@ -121,7 +129,7 @@ static void report_other(struct usage *u) {
 void report_all_usage(void) {
   unsigned slab, i;
   self.function = 0; /* the thread is in none of the program's calls, whose stack this would have */
-  if (self.usage) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
+  if (self.usage) report_own(self.usage);
   take_lock(&threads.lock); /* its threads cannot end meanwhile */
   report_other(&main_usage);
   for (slab = 0; slab < threads.slabs; slab++)
@@ -175,7 +183,7 @@ ALIGNS_STACK static void thread_ends(void *argument) {
   self.function = 0;
   apply_name();
   gotrace_wake_at(NULL, (const void *)pthread_self(), GOTRACE_WAKE_ALL);
-  if (self.usage && __atomic_load_n(&recording.on, __ATOMIC_RELAXED)) report(self.usage, CLOCK_THREAD_CPUTIME_ID, 0);
+  if (self.usage && __atomic_load_n(&recording.on, __ATOMIC_RELAXED)) report_own(self.usage);
   gotrace_thread_end();
   self.created = NULL;
   self.usage = NULL;

@@ -23,17 +23,35 @@ void finish_trace(void); /* preload.c */
 
 #undef GOTRACE_API
 #define GOTRACE_API __attribute__((visibility("hidden")))
-#define GOTRACE__BOX
+#define GOTRACE__BOX_LIBRARY
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
 /* preload.h */
+extern const gotrace__calls *tracer_calls;
+void use_own_tracer(void);
+gotrace_result hand_on(const gotrace__calls *to);
 gotrace_result start_in_box(void *box, const gotrace_options *options);
 void tell_modules_now(void);
 void say_in_box(uint32_t why);
 void sync_box(void);
 void ask_snapshot(void);
 void abandon_tracer(void);
+
+const gotrace__calls *tracer_calls;
+
+static bool always(void) { return true; }
+
+void use_own_tracer(void) {
+  static gotrace__calls own;
+  if (!own.abandon) {
+    gotrace__get_calls(&own);
+    own.may_report = always;
+  }
+  __atomic_store_n(&tracer_calls, &own, __ATOMIC_RELEASE);
+}
+
+gotrace_result hand_on(const gotrace__calls *to) { return gotrace__hand_on(to); }
 
 gotrace_result start_in_box(void *box, const gotrace_options *options) {
   gotrace_result result = gotrace__box_start((gotrace__box *)box, options);
@@ -47,7 +65,10 @@ void say_in_box(uint32_t why) { gotrace__box_say(why); }
 
 void sync_box(void) { gotrace__box_sync(); }
 
-void abandon_tracer(void) { gotrace__abandon(); }
+void abandon_tracer(void) {
+  tracer_calls->abandon();
+  gotrace__abandon();
+}
 
 void ask_snapshot(void) { gotrace__box_snapshot(); }
 
@@ -55,6 +76,7 @@ void ask_snapshot(void) { gotrace__box_snapshot(); }
  * constructor ran before the program started. */
 __attribute__((destructor)) static void end(void) {
   finish_trace();
+  tracer_calls->end();
 #ifdef GOTRACE__UNLOADS
   gotrace__process_exits(); /* a preloaded library is not unloaded before, and other threads may still use it */
 #endif
