@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), boxes (of children), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), boxes (of children), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control boxes namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused boxes namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -1159,6 +1159,72 @@ many 0x* *
 foreign 0x* *
 END
   "$work/compiles" none >/dev/null || { [ $? = 77 ] && skip "a processor for which this is written"; }
+}
+
+# paused_trace TRACE ERRORS: has what the program did after the start, and nothing from before.
+paused_trace() {
+  judge "$1" "$2"
+  "$tool" dump "$1" >"$work/events"
+  ! grep -q 'burn_before\|early' "$work/events" || fail "$1: has what was before the start"
+  grep -q 'burn_after' "$work/events" || grep -q 'no CPU samples' "$2" || fail "$1: no samples after the start"
+  "$tool" info --json "$1" | python3 -c '
+import json, sys
+rows = {row["name"]: row for row in json.load(sys.stdin)["functions"]}
+assert set(rows) == {"main", "waiter", "worker", "late"}, rows.keys()
+' || fail "$1: which threads"
+}
+
+# Lets the program of test_paused run: at_ready PID and at_done PID are called while it waits.
+run_paused() { # run_paused WANTED_STATUS AT_READY AT_DONE COMMAND...
+  local recorder pid status=0
+  rm -f "$work/input"
+  : >"$work/said"
+  mkfifo -m 600 "$work/input"
+  exec 7<>"$work/input"
+  "${@:4}" <"$work/input" >"$work/said" 2>"$work/err" &
+  recorder=$!
+  servers+=("$recorder")
+  until grep -q ready "$work/said"; do sleep 0.05; done
+  pid=$(pgrep -x -P "$recorder" paused || pgrep -x -P "$(pgrep -x -P "$recorder" sh)" paused)
+  "$2" "$pid"
+  printf x >&7
+  until grep -q 'done' "$work/said"; do sleep 0.05; done
+  "$3" "$pid"
+  printf x >&7
+  exec 7>&-
+  wait "$recorder" || status=$?
+  [ $status = "$1" ] || { cat "$work/err"; fail "paused: status $status"; }
+}
+
+test_paused() {
+  local options status=0 trace
+  compile "${CC-cc}" tests/record/paused.c "$work/paused"
+  start() {
+    ! "$tool" ctl "$1" waits >"$work/answer" 2>&1 || fail "paused: waits before the start"
+    "$tool" ctl "$1" stats >"$work/answer"
+    grep -q '^paused ' "$work/answer" && grep -q '^events       0$' "$work/answer" || { cat "$work/answer"; fail "paused: stats"; }
+    "$tool" ctl "$1" start || fail "paused: start"
+    ! "$tool" ctl "$1" start >"$work/answer" 2>&1 && grep -q 'recorded already' "$work/answer" || fail "paused: a second start"
+  }
+  look() {
+    "$tool" ctl "$1" waits >"$work/answer" || fail "paused: waits"
+    grep -q 'condition variable *waiter, in await_phase' "$work/answer" || { cat "$work/answer"; fail "paused: who waits"; }
+  }
+  for options in '' '--flight 100' '--no-switches --format 1.26' '--limit 10M --stacks=call-site'; do
+    run_paused 4 start look "$tool" record --paused $options -o "$work/paused.trace" "$work/paused"
+    paused_trace "$work/paused.trace" "$work/err"
+  done
+  open_it "$work/paused.trace" 1.27
+  # All processes of the recording begin; a process that began before has a trace of its own.
+  run_paused 4 start look "$tool" record --paused --children -o "$work/paused.trace" sh -c "$work/paused; exit \$?"
+  for trace in "$work"/paused.[0-9]*.trace; do paused_trace "$trace" "$work/err"; done
+  # Without a start there is no trace.
+  rm -f "$work"/paused*.trace
+  run_paused 4 true true "$tool" record --paused -o "$work/paused.trace" "$work/paused"
+  grep -q '^gotrace: process [0-9]* ended before gotrace ctl [0-9]* start: it has no trace$' "$work/err" || { cat "$work/err"; fail "paused: never started"; }
+  [ ! -e "$work/paused.trace" ] || fail "paused: a trace that was never started"
+  "$tool" record --paused --format 1.21 true >"$work/err" 2>&1 || status=$?
+  [ $status = 2 ] && grep -q 'needs --format 1.22' "$work/err" || { cat "$work/err"; fail "paused: in an old format: $status"; }
 }
 
 test_flight() {

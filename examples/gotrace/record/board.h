@@ -158,9 +158,11 @@ enum {
 
 /* How each trace ended, in the order of the list; shared by the command and the writers. */
 struct trace_ends {
+  uint32_t started; /* atomic; with --paused: somebody has started the recording, of all processes */
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
+    uint32_t paused;              /* nobody has started the recording */
     uint32_t unreached;           /* errno of its children that cannot be traced; 0: */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
     uint64_t events, waits;       /* of threads, for room */
@@ -171,6 +173,8 @@ struct trace_ends {
 static inline size_t list_size(uint32_t traces) {
   return sizeof(struct trace_list) + traces * sizeof(struct trace_entry);
 }
-static inline size_t ends_size(uint32_t traces) { return traces * sizeof(struct trace_end); }
+static inline size_t ends_size(uint32_t traces) {
+  return sizeof(struct trace_ends) + traces * sizeof(struct trace_end);
+}
 
 #endif

@@ -254,6 +254,7 @@ static struct {
   uint32_t index;     /* of the trace in the list; that of the first program is the first */
   uint32_t hertz;     /* of CPU samples; 0: none */
   bool switches;      /* take context switches */
+  bool paused;        /* until somebody starts the recording: see ends->started */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
@@ -286,6 +287,7 @@ static bool begin_outside(struct kept_file *box, size_t usual) {
     close(file);
     return false;
   }
+  if (outside.paused && !__atomic_load_n(&ends->started, __ATOMIC_ACQUIRE)) recorder_pause(outside.recorder);
   keep_file(box, file);
   outside.box = box->identity.inode;
   return true;
@@ -294,6 +296,7 @@ static bool begin_outside(struct kept_file *box, size_t usual) {
 static void make_box(const settings *set) {
   outside.hertz = set->no_sample ? 0 : set->sample ? set->sample : perf_usual_rate();
   outside.switches = !set->no_switches;
+  outside.paused = set->paused;
   if (begin_outside(&shared.box, BOX_BYTES)) return;
   if (errno == EFBIG)
     fail("%zu MiB of memory to share with the program are more than the limits of file sizes (ulimit -f) and, "
@@ -307,7 +310,7 @@ static void begin_events(pid_t process, bool executes) {
   perf_events *events;
   bool switched, sampled;
   if (!outside.hertz && !outside.switches) return;
-  events = perf_begin(process, executes);
+  events = perf_begin(process, executes, recorder_is_paused(outside.recorder));
   errno = 0;
   switched = outside.switches && perf_take_switches(events);
   sampled = outside.hertz && perf_take_samples(events, outside.hertz);
@@ -415,8 +418,8 @@ static void finish_outside(int status) {
   remove_empty();
   outside.recorder = NULL;
   control_end();
-  if (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor() && read_entry(&entry) && *entry.name &&
-      outside.output >= 0)
+  if ((end.paused || (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor())) && read_entry(&entry) &&
+      *entry.name && outside.output >= 0)
     unlinkat(out.folder, entry.name, 0);
   ends->entry[outside.index] = end;
   __atomic_store_n(&ends->entry[outside.index].has_ended, 1u, __ATOMIC_RELEASE);
@@ -466,6 +469,12 @@ static void write_snapshot(void) {
   if (!renamed) unlinkat(out.folder, unfinished, 0);
 }
 
+/* The recording of all processes begins. */
+static void start_recording(void) {
+  __atomic_store_n(&ends->started, 1u, __ATOMIC_RELEASE);
+  recorder_start(outside.recorder, outside.output);
+}
+
 /* Reads what the process captures, and waits a moment, or until something happens. */
 static void follow_outside(void) {
   bool busy;
@@ -474,12 +483,13 @@ static void follow_outside(void) {
     finish_outside(-1);
     return;
   }
+  if (recorder_is_paused(outside.recorder) && __atomic_load_n(&ends->started, __ATOMIC_ACQUIRE)) start_recording();
   busy = recorder_read(outside.recorder, outside.output);
-  if (recorder_wants_snapshot(outside.recorder)) {
+  if (recorder_wants_snapshot(outside.recorder) && !recorder_is_paused(outside.recorder)) {
     recorder_cut(outside.recorder, outside.output); /* the process may have asked since */
     write_snapshot();
   }
-  control_answer(outside.recorder, outside.output);
+  control_answer(outside.recorder, outside.output, start_recording);
   recorder_wait(outside.recorder, busy ? 5 : 20);
 }
 
@@ -974,7 +984,9 @@ static void summarize(trace *t, bool details) {
             "gotrace: %s: children of process %d are not traced, nor what they start: they cannot open the recorder's "
             "files (%s), as in a namespace or without privileges\n",
             path, process, strerror((int)end->unreached));
-  if (!t->is_there) return;
+  if (end->paused && !t->goes_on)
+    fprintf(stderr, "gotrace: process %d ended before gotrace ctl %d start: it has no trace\n", process, process);
+  if (!t->is_there || end->paused) return;
   if (!end->has_ended) {
     fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path, process);
   } else if (end->why == TRACE_KILLED) {
