@@ -10381,7 +10381,7 @@ GOTRACE__FN void gotrace__modules_free(void) {
 #define GOTRACE__UNIT 16            /* nanoseconds; a divisor of a second */
 #define GOTRACE__LONG_SYSCALL 20000 /* nanoseconds; v1: sysmon's period in runtime/proc.go */
 #ifndef GOTRACE__MOST_PLACES
-#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
+#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26)
 #endif
 #ifndef GOTRACE__CLOCK_SKEW
 #define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
@@ -10589,8 +10589,9 @@ typedef struct gotrace__transcribe_options {
   void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
   void *context;
   gotrace__budget *budget;
-  bool beyond_limit;   /* its own memory may exceed the budget's limit */
-  uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
+  bool beyond_limit;    /* its own memory may exceed the budget's limit */
+  uint64_t size_limit;  /* bytes of the trace after which no record is applied any more; 0: none */
+  uint64_t most_places; /* of goroutines or procs: more are taken for malformed records; 0: GOTRACE__MOST_PLACES */
 } gotrace__transcribe_options;
 
 typedef struct gotrace__old_task { /* older than the trace */
@@ -11157,7 +11158,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0 && GOTRACE__SINGLE_PAGES 
 GOTRACE__FN GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
   gotrace__model_go *block;
-  if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
+  if (place >= t->options.most_places) { /* also 0 */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
@@ -11199,7 +11200,7 @@ GOTRACE__FN gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint
 /* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
 GOTRACE__FN gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
   gotrace__model_proc *p;
-  if (--place >= GOTRACE__MOST_PLACES) {
+  if (--place >= t->options.most_places) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
@@ -13954,6 +13955,7 @@ GOTRACE__FN bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrac
   uint8_t header[32] = {0};
   t->options = *options;
   if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
+  if (!t->options.most_places) t->options.most_places = GOTRACE__MOST_PLACES;
   if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
   if (!t->options.heap.alignment) t->options.heap.alignment = 8;
   if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;

@@ -660,6 +660,8 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   options.budget = &r->budget;
   options.beyond_limit = true;
   options.size_limit = r->size_limit = set->size_limit;
+  options.most_places =
+      r->size / (sizeof(gotrace_go) < sizeof(gotrace_proc) ? sizeof(gotrace_go) : sizeof(gotrace_proc));
   gotrace__read_clocks(&clocks);
   r->last_cut = clocks.nanoseconds;
   r->now = clocks;
