@@ -3638,6 +3638,14 @@ typedef pthread_t gotrace__thread_handle;
 #define GOTRACE__MUTEX PTHREAD_MUTEX_INITIALIZER
 #define GOTRACE__THREAD_LOCAL __thread
 
+#ifdef GOTRACE__SANDBOXES /* whoever includes this file tells of them: see gotrace__sandbox */
+static uint32_t gotrace__is_sandboxed; /* atomic */
+static GOTRACE__THREAD_LOCAL bool gotrace__clockless GOTRACE__TLS_MODEL;
+#define gotrace__in_sandbox() GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__is_sandboxed) != 0)
+#else
+#define gotrace__in_sandbox() false
+#endif
+
 GOTRACE__FN uint64_t gotrace__nanoseconds(void) {
   struct timespec now;
   GOTRACE__C(clock_gettime)(GOTRACE__MONOTONIC, &now);
@@ -3808,7 +3816,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__block_signals(void) {
   static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
   gotrace__sigset all, before;
   size_t i;
-  if (gotrace__is_service || gotrace__blocks) return;
+  if (gotrace__is_service || gotrace__blocks || gotrace__in_sandbox()) return;
   GOTRACE__C(sigfillset)(&all);
   for (i = 0; i < sizeof raised / sizeof raised[0]; i++) GOTRACE__C(sigdelset)(&all, raised[i]);
   if (GOTRACE__C(pthread_sigmask)(GOTRACE__BLOCK, &all, &before) != 0) return;
@@ -3916,7 +3924,15 @@ GOTRACE__FN size_t gotrace__file_read_some(const gotrace__file *file, uint64_t o
 }
 #endif
 
-GOTRACE__FN void gotrace__mutex_lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
+GOTRACE__FN void gotrace__mutex_lock(gotrace__mutex *mutex) {
+#ifdef GOTRACE__SANDBOXES
+  if (gotrace__in_sandbox()) {
+    while (pthread_mutex_trylock(mutex) != 0) gotrace__signal_fence();
+    return;
+  }
+#endif
+  pthread_mutex_lock(mutex);
+}
 GOTRACE__FN void gotrace__mutex_unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
 GOTRACE__FN void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
                                     void (*cancelled)(void *mutex)) {
@@ -4043,7 +4059,7 @@ GOTRACE__FN void gotrace__platform_init(void) {
  * the memory stays. The order tells which: exit runs the atexit functions before the destructors, dlclose after. */
 __attribute__((__destructor__)) GOTRACE__FN void gotrace__unload(void) {
   bool unloaded = false;
-  if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
+  if (!gotrace__load_acquire(&gotrace__has_exit_key) || gotrace__in_sandbox()) return;
 #ifdef GOTRACE__UNLOADS
   unloaded = !gotrace__load_relaxed(&gotrace__exits);
 #endif
@@ -4345,6 +4361,8 @@ typedef struct gotrace__box {
   gotrace__uint64 used, asked;        /* atomic: bytes; a thread waits until so many are reserved */
   struct gotrace__thread *threads;    /* atomic; later ones come first */
   gotrace__uint64 lost, nested, over; /* calls, when it has ended */
+  /* Of the recorder: */
+  gotrace__uint64 tick; /* atomic: when the last round began, for threads that have no clock: see gotrace__sandbox */
 } gotrace__box;
 
 GOTRACE_API uint64_t gotrace__box_layout(void);
@@ -4353,16 +4371,23 @@ GOTRACE_API void gotrace__box_modules(void);
 GOTRACE_API void gotrace__box_say(uint32_t what);
 GOTRACE_API void gotrace__box_sync(void);
 GOTRACE_API void gotrace__box_snapshot(void);
-GOTRACE_API void gotrace__abandon(void);
+#ifdef GOTRACE__SANDBOXES
+GOTRACE_API void gotrace__sandbox(bool in, bool strict);
+#endif
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
 
 /* Waits for the recorder's next round, but not long. */
+#define GOTRACE__BOX_WAIT 20000000 /* nanoseconds */
 GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
-  struct timespec most = {0, 20000000};
-  uint32_t beats = gotrace__load_acquire(&box->beats);
+  struct timespec most = {0, GOTRACE__BOX_WAIT};
+  uint32_t beats = gotrace__load_acquire(&box->beats), spins = 0;
   int saved = errno;
   gotrace__add_relaxed(&box->waits, 1);
+  if (gotrace__in_sandbox()) {
+    while (gotrace__load_acquire(&box->beats) == beats && ++spins < 20000000u) gotrace__signal_fence();
+    return;
+  }
   gotrace__add_relaxed(&box->waiting, 1u);
   (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0); /* the recorder */
   (void)GOTRACE__C(syscall)(SYS_futex, &box->beats, 0 /* FUTEX_WAIT */, beats, &most, NULL, 0);
@@ -4370,6 +4395,11 @@ GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
   errno = saved;
 }
 #define GOTRACE__BOX_PATIENCE 5000000000u /* nanoseconds: no thread waits longer */
+
+/* The time, for that. In a sandbox there may be no clock; then the number of waits stands for it. */
+GOTRACE__FN uint64_t gotrace__box_clock(const gotrace__box *box) {
+  return gotrace__in_sandbox() ? gotrace__load_relaxed(&box->waits) * GOTRACE__BOX_WAIT : gotrace__nanoseconds();
+}
 
 /* Whole pages; NULL: it is full. They have been reserved, since otherwise a signal would end the program if the system
  * has no more. Only who needs very much at once waits for that, and not for a recorder that is dead. */
@@ -4380,8 +4410,8 @@ GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   do {
     if (size > most || at > most - size) return NULL;
     while (at + size > gotrace__load_acquire(&box->reserved)) {
-      if (!since) since = gotrace__nanoseconds();
-      if (gotrace__nanoseconds() - since > GOTRACE__BOX_PATIENCE) gotrace__store_relaxed(&box->full, 1u);
+      if (!since) since = gotrace__box_clock(box);
+      if (gotrace__box_clock(box) - since > GOTRACE__BOX_PATIENCE) gotrace__store_relaxed(&box->full, 1u);
       if (gotrace__load_relaxed(&box->full)) return NULL;
       gotrace__store_relaxed(&box->asked, at + size);
       gotrace__box_wait(box);
@@ -5342,7 +5372,12 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__is_in_sink(void) {
   return gotrace__in_sink;
 }
 
-GOTRACE__FN uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
+GOTRACE__FN uint64_t gotrace__now(void) {
+#ifdef GOTRACE__SANDBOXES
+  if (GOTRACE__UNLIKELY(gotrace__clockless)) return gotrace__load_relaxed(&gotrace__boxed->tick);
+#endif
+  return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV;
+}
 
 #ifndef GOTRACE__SPINS
 #define GOTRACE__SPINS 64 /* before yielding the processor */
@@ -6266,7 +6301,7 @@ GOTRACE__FN bool gotrace__box_may_empty(gotrace__box *box, bool found) {
  * as it does if that process wants no more. */
 GOTRACE__FN void gotrace__await_recorder(gotrace__box *box) {
   struct gotrace__awaited_round *awaited = &gotrace__awaited_recorder;
-  uint64_t now = gotrace__nanoseconds();
+  uint64_t now = gotrace__box_clock(box);
   bool ends = gotrace__load_relaxed(&box->closed) != 0;
   gotrace__lock(&gotrace__t.queue_lock);
   if (!awaited->since || awaited->beats != gotrace__load_relaxed(&box->beats)) {
@@ -9169,7 +9204,7 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
   gotrace__thread *other, *m = NULL, *dead = NULL;
   uint64_t id;
   bool fresh = false;
-  if (gotrace__load_relaxed(&tracer->gone)) return NULL;
+  if (gotrace__load_relaxed(&tracer->gone) || gotrace__in_sandbox()) return NULL;
 #if !GOTRACE_NO_THREADS
   if (gotrace__ends >= GOTRACE__ROUNDS) {
     gotrace__add_relaxed(&tracer->over, 1);
@@ -10182,13 +10217,23 @@ GOTRACE__DEFINE void gotrace__box_say(uint32_t what) {
   if (gotrace__boxed) gotrace__store_release(&gotrace__boxed->said, what);
 }
 
-/* The process is in a sandbox, which may forbid any system call: the tracer makes none any more, not even when a thread
- * or the process ends. */
-GOTRACE__DEFINE void gotrace__abandon(void) {
-  gotrace__end_early(GOTRACE_OK);
-  gotrace__store_release(&gotrace__has_exit_key, 0u); /* so the destructor does nothing */
-  gotrace__store_relaxed(&gotrace__t.gone, 1u);
+#ifdef GOTRACE__SANDBOXES
+/* Whether the process is about to be in a sandbox (seccomp), which may end it for any system call that it would not
+ * make itself. So the tracer makes none any more: it blocks no signals, spins where it would sleep, captures no thread
+ * that is new, and does nothing when the process ends. `strict`: the calling thread is in the mode of that name, in
+ * which x86 has no counter of ticks for it. Then its time is that of the recorder's last round. */
+GOTRACE__DEFINE void gotrace__sandbox(bool in, bool strict) {
+  gotrace__store_seq_cst(&gotrace__is_sandboxed, (uint32_t)in);
+  gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__awaited_recorder.since = 0; /* by another clock */
+  gotrace__unlock(&gotrace__t.queue_lock);
+#if defined(__x86_64__) || defined(__i386__)
+  gotrace__clockless = strict;
+#else
+  (void)strict;
+#endif
 }
+#endif
 
 /* Asks the recorder to read all that has happened so far, and to make a cut. Returns the number of the cut. */
 GOTRACE__FN uint32_t gotrace__box_cut(gotrace__box *box) {

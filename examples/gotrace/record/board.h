@@ -145,12 +145,12 @@ struct wakes {
   } bucket[WAKE_BUCKETS] __attribute__((aligned(64)));
 };
 
-/* Why a trace ends, if not by an error. The process says 0 again if exec fails. With --children it also says the errno
- * of its children that cannot open the command's files: they have no box in which they could. */
-enum { SAID_WHY = 0xff, SAID_UNREACHED_SHIFT = 8 };
+/* Why a trace ends, if not by an error. The process says 0 again if exec fails. It also says that it has entered a
+ * sandbox; and with --children the errno of its children that cannot open the command's files: they have no box in
+ * which they could. */
+enum { SAID_WHY = 0x7f, SAID_SANDBOXED = 0x80, SAID_UNREACHED_SHIFT = 8 };
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
-  TRACE_SANDBOXED,    /* the process enters a sandbox */
   TRACE_KILLED,       /* a signal for which the program has no handler */
   TRACE_EXITS,        /* the process ends by itself */
   TRACE_CUT_OFF       /* the process has ended, and did not say that it would */
@@ -162,6 +162,7 @@ struct trace_ends {
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
+    uint32_t sandboxed;           /* the process has entered a sandbox */
     uint32_t paused;              /* nobody has started the recording */
     uint32_t unreached;           /* errno of its children that cannot be traced; 0: */
     int32_t result, system_error; /* gotrace_result and errno of the trace */

@@ -597,6 +597,7 @@ static uint64_t read_all(recorder *r, gotrace__clocks *clocks) {
   r->before = r->now;
   gotrace__read_clocks(&r->now);
   *clocks = r->now;
+  gotrace__store_relaxed(&r->box->tick, r->now.tick);
   copied = copy_all(r);
   read_samples(r);
   return copied;
@@ -682,6 +683,7 @@ bool recorder_is_used(const recorder *r) { return gotrace__load_acquire(&r->box-
 
 uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_WHY; }
 uint32_t recorder_unreached(const recorder *r) { return gotrace__load_acquire(&r->box->said) >> SAID_UNREACHED_SHIFT; }
+bool recorder_is_sandboxed(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_SANDBOXED; }
 
 static bool write_data(int to, const bytes *data, size_t size) {
   size_t at = 0;

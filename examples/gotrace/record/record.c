@@ -384,7 +384,7 @@ static bool has_box(void) {
 /* Whether the trace ends before its process. */
 static bool leaves_box(void) {
   uint32_t said = recorder_said(outside.recorder);
-  return said == TRACE_SANDBOXED || (said == TRACE_EXECUTES && (has_successor() || !has_box()));
+  return said == TRACE_EXECUTES && (has_successor() || !has_box());
 }
 
 /* The process has ended while its trace began, so its file stays empty. */
@@ -401,7 +401,7 @@ static void remove_empty(void) {
 /* A program that is executed may be killed before the library begins in it. */
 static uint32_t why_ended(uint32_t said, int status) {
   if (said == TRACE_EXECUTES && status >= 0 && WIFSIGNALED(status)) return TRACE_KILLED;
-  if (said == TRACE_EXECUTES || said == TRACE_SANDBOXED || said == TRACE_KILLED) return said;
+  if (said == TRACE_EXECUTES || said == TRACE_KILLED) return said;
   if (status >= 0) return WIFSIGNALED(status) ? TRACE_KILLED : TRACE_EXITS;
   return said == TRACE_EXITS ? said : TRACE_CUT_OFF;
 }
@@ -414,6 +414,7 @@ static void finish_outside(int status) {
   find_output_of_box();
   end.why = why_ended(recorder_said(r), status);
   end.unreached = recorder_unreached(r);
+  end.sandboxed = recorder_is_sandboxed(r);
   recorder_finish(r, outside.output, &end);
   remove_empty();
   outside.recorder = NULL;
@@ -974,10 +975,11 @@ static void summarize(trace *t, bool details) {
             "gotrace: process %d is not traced any more: it has executed a program that loads no library or that ended "
             "at once, or has given up privileges, or has entered a namespace, or has no /proc\n",
             process);
-  if (end->why == TRACE_SANDBOXED && !t->goes_on)
+  if (end->sandboxed)
     fprintf(stderr,
-            "gotrace: %s: process %d is not traced any more: it has entered a sandbox (seccomp), which could "
-            "kill it for what the tracer does\n",
+            "gotrace: %s: process %d has entered a sandbox (seccomp), which could kill it for system calls of the "
+            "tracer's: its trace lacks the threads and processes that began after that, who ended waits for pipes and "
+            "sockets, and CPU times\n",
             path, process);
   if (end->unreached)
     fprintf(stderr,

@@ -32,6 +32,9 @@ bool recorder_is_used(const recorder *r);
 uint32_t recorder_said(const recorder *r);
 uint32_t recorder_unreached(const recorder *r);
 
+/* Whether it has entered a sandbox (seccomp). */
+bool recorder_is_sandboxed(const recorder *r);
+
 /* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was anything. */
 bool recorder_read(recorder *r, int to);
 

@@ -13,6 +13,7 @@
 void finish_trace(void); /* preload.c */
 
 #define pthread_mutex_lock(mutex) REAL(pthread_mutex_lock)(mutex)
+#define pthread_mutex_trylock(mutex) EARLY(pthread_mutex_trylock)(mutex)
 #define pthread_mutex_unlock(mutex) REAL(pthread_mutex_unlock)(mutex)
 #define pthread_cond_wait(condition, mutex) REAL(pthread_cond_wait)(condition, mutex)
 #define pthread_cond_timedwait(condition, mutex, until) REAL(pthread_cond_timedwait)(condition, mutex, until)
@@ -24,6 +25,7 @@ void finish_trace(void); /* preload.c */
 #undef GOTRACE_API
 #define GOTRACE_API __attribute__((visibility("hidden")))
 #define GOTRACE__BOX
+#define GOTRACE__SANDBOXES
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
 
@@ -33,7 +35,7 @@ void tell_modules_now(void);
 void say_in_box(uint32_t why);
 void sync_box(void);
 void ask_snapshot(void);
-void abandon_tracer(void);
+void sandbox_tracer(bool in, bool strict);
 
 gotrace_result start_in_box(void *box, const gotrace_options *options) {
   gotrace_result result = gotrace__box_start((gotrace__box *)box, options);
@@ -47,7 +49,7 @@ void say_in_box(uint32_t why) { gotrace__box_say(why); }
 
 void sync_box(void) { gotrace__box_sync(); }
 
-void abandon_tracer(void) { gotrace__abandon(); }
+void sandbox_tracer(bool in, bool strict) { gotrace__sandbox(in, strict); }
 
 void ask_snapshot(void) { gotrace__box_snapshot(); }
 

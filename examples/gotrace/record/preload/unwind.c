@@ -34,7 +34,7 @@ NOINLINE static bool extend(unwind_stack *stack, uintptr_t at) {
   int kept = errno;
   bool readable;
   uintptr_t page = at & ~(PAGE - 1);
-  if (at % sizeof at || !page) return false;
+  if (at % sizeof at || !page || in_sandbox()) return false;
   readable = REAL(syscall)(SYS_rt_sigprocmask, -1L, page, NULL, 8) == 0 || errno != EFAULT;
   errno = kept;
   if (!readable) return false;
@@ -63,13 +63,47 @@ static bool contains(const module *m, uintptr_t pc) {
   return false;
 }
 
+/* The first pages of modules, which a sandbox does not let the library look for. */
+#define HEADERS 256
+static uintptr_t headers[HEADERS];
+static unsigned header_count;
+
+static bool is_known_header(uintptr_t at) {
+  unsigned i;
+  if (!in_sandbox()) return false;
+  for (i = 0; i < header_count; i++)
+    if (headers[i] == at) return true;
+  return false;
+}
+
+static int note_header(struct dl_phdr_info *info, size_t size, void *unused) {
+  struct found_object found;
+  unwind_stack page = {0, 0};
+  size_t i;
+  (void)size, (void)unused;
+  for (i = 0; i < info->dlpi_phnum && info->dlpi_phdr[i].p_type != PT_LOAD; i++) continue;
+  if (i < info->dlpi_phnum && header_count < HEADERS &&
+      find_object((void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), &found) == 0 &&
+      extend(&page, (uintptr_t)found.map_start))
+    headers[header_count++] = (uintptr_t)found.map_start;
+  return 0;
+}
+
+void unwind_before_sandbox(void) {
+  header_count = 0;
+  if (!find_object || !begin_look()) return;
+  REAL(dl_iterate_phdr)(note_header, NULL);
+  end_look();
+}
+
 /* The C library tells where a library lies, but not its segments. The file's header lists them. It is in the first
  * page, unless the file is odd; then the library counts as one without segments. */
 static void read_segments(const struct found_object *found, module *m) {
   const ElfW(Ehdr) *header = found->map_start;
   unwind_stack page = {0, 0};
   *m = (module){found->link_map->l_addr, NULL, 0, NULL, NULL};
-  if ((uintptr_t)found->map_end - (uintptr_t)header < PAGE || !extend(&page, (uintptr_t)header)) return;
+  if ((uintptr_t)found->map_end - (uintptr_t)header < PAGE) return;
+  if (!is_known_header((uintptr_t)header) && !extend(&page, (uintptr_t)header)) return;
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof *m->segments) return;
   if (header->e_phoff > PAGE || header->e_phoff % sizeof m->base) return;
   if (header->e_phnum > (PAGE - header->e_phoff) / sizeof *m->segments) return;

@@ -35,10 +35,13 @@ void unwind_end_unload(void);
 
 /* In the child, which has only the calling thread. */
 void unwind_after_fork(void);
+
+void unwind_before_sandbox(void);
 #else
 static inline void unwind_begin_unload(void) {}
 static inline void unwind_end_unload(void) {}
 static inline void unwind_after_fork(void) {}
+static inline void unwind_before_sandbox(void) {}
 #endif
 
 /* Goes to the caller of a frame. False: the stack ends here. */
