@@ -3214,6 +3214,11 @@ GOTRACE__FN bool gotrace__interlocked_cas(volatile void *p, void *expected, uint
 #endif
 #endif
 
+/* Whether the process is in a sandbox. GOTRACE__SANDBOXES: whoever includes this file tells, see gotrace__sandbox. */
+#ifndef GOTRACE__SANDBOXES
+#define gotrace__in_sandbox() false
+#endif
+
 /* GOTRACE__TICKS(): the clock. GOTRACE_TICK_DIV: its ticks per tick of a record. Fast counters get Go's divisors, so
  * that a record's tick is 16 to 64 ns. Slow counters get 1. */
 #if !GOTRACE_MONOTONIC_CLOCK && !GOTRACE__GNU
@@ -3638,12 +3643,10 @@ typedef pthread_t gotrace__thread_handle;
 #define GOTRACE__MUTEX PTHREAD_MUTEX_INITIALIZER
 #define GOTRACE__THREAD_LOCAL __thread
 
-#ifdef GOTRACE__SANDBOXES /* whoever includes this file tells of them: see gotrace__sandbox */
+#ifdef GOTRACE__SANDBOXES
 static uint32_t gotrace__is_sandboxed; /* atomic */
 static GOTRACE__THREAD_LOCAL bool gotrace__clockless GOTRACE__TLS_MODEL;
 #define gotrace__in_sandbox() GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__is_sandboxed) != 0)
-#else
-#define gotrace__in_sandbox() false
 #endif
 
 GOTRACE__FN uint64_t gotrace__nanoseconds(void) {
@@ -4430,6 +4433,7 @@ GOTRACE__FN void *gotrace__new_pages(size_t size) {
   gotrace__box *box = gotrace__boxed;
   return box ? gotrace__box_pages(box, size) : gotrace__map_pages(size);
 }
+#define gotrace__has_box() (gotrace__boxed != NULL)
 GOTRACE__FN bool gotrace__is_of_box(const void *memory) {
   const gotrace__box *box = gotrace__boxed;
   return box && (uintptr_t)memory - (uintptr_t)box < box->size;
@@ -4439,6 +4443,7 @@ GOTRACE__FN void gotrace__give_back_pages(void *memory, size_t size) {
 }
 #else
 #define gotrace__is_of_box(memory) false
+#define gotrace__has_box() false
 #define gotrace__new_pages(size) gotrace__map_pages(size)
 #define gotrace__give_back_pages(memory, size) gotrace__unmap_pages(memory, size)
 #endif
@@ -6368,10 +6373,9 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   if (!chunk) {
     chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&tracer->budget, size, waits || !block, &refused);
     if (chunk) gotrace__set_capacity(chunk, size);
-    else if (refused) chunk = gotrace__take_spare();
+    else if (refused || gotrace__has_box()) chunk = gotrace__take_spare();
   }
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed && !chunk) chunk = gotrace__take_spare();
   if (gotrace__boxed && !waits && gotrace__box_may_empty(gotrace__boxed, chunk != NULL)) waits = true;
 #endif
   if (!chunk && !waits) gotrace__end_of(session, refused ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY);

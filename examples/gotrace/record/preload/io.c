@@ -423,20 +423,11 @@ static inline bool has_byte(FILE *file) {
 extern char __libc_single_threaded __attribute__((weak)); /* since 2.32 */
 
 /* In a program with one thread, what the C library's own function does. A call of that takes a quarter longer. */
-#define GETC(name)                                                                                       \
-  EXPORT int name(FILE *file) {                                                                          \
-    int result;                                                                                          \
-    bool waits;                                                                                          \
-    if (has_byte(file) && LIKELY(state.plain_getc && &__libc_single_threaded && __libc_single_threaded)) \
-      return (unsigned char)*file->_IO_read_ptr++;                                                       \
-    if (has_byte(file) || !tracing()) return REAL(name)(file);                                           \
-    ENTER(name);                                                                                         \
-    waits = begins_wait(file, 1, -1);                                                                    \
-    result = real.name(file);                                                                            \
-    end_transfer(waits, false);                                                                          \
-    LEAVE();                                                                                             \
-    return result;                                                                                       \
-  }
+#define GETC(name)                                                                                                  \
+  REPORTED_AFTER(int, name, (FILE * file), (file),                                                                  \
+                 if (has_byte(file) && LIKELY(state.plain_getc && &__libc_single_threaded &&                        \
+                                              __libc_single_threaded)) return (unsigned char)*file->_IO_read_ptr++, \
+                 has_byte(file), bool waits = begins_wait(file, 1, -1), end_transfer(waits, false))
 #else
 #define GETC(name) BYTE(name, (FILE * file), (file), file)
 #endif

@@ -124,18 +124,21 @@ bool recover(char *frame);
 #define LEAVE() (self.inside = 0)
 
 /* Defines a function that passes the call on: without a report if `passes` holds, otherwise with `before` and `after`
- * around it. `before` may declare variables. */
-#define REPORTED(type, name, parameters, arguments, passes, before, after) \
-  EXPORT type name parameters {                                            \
-    type result;                                                           \
-    if ((passes) || !tracing()) return REAL(name) arguments;               \
-    ENTER(name);                                                           \
-    before;                                                                \
-    result = real.name arguments;                                          \
-    after;                                                                 \
-    LEAVE();                                                               \
-    return result;                                                         \
+ * around it. `before` may declare variables. `first` comes before all that, and may return. */
+#define REPORTED_AFTER(type, name, parameters, arguments, first, passes, before, after) \
+  EXPORT type name parameters {                                                         \
+    type result;                                                                        \
+    first;                                                                              \
+    if ((passes) || !tracing()) return REAL(name) arguments;                            \
+    ENTER(name);                                                                        \
+    before;                                                                             \
+    result = real.name arguments;                                                       \
+    after;                                                                              \
+    LEAVE();                                                                            \
+    return result;                                                                      \
   }
+#define REPORTED(type, name, parameters, arguments, passes, before, after) \
+  REPORTED_AFTER(type, name, parameters, arguments, (void)0, passes, before, after)
 
 /* Waits in the real function, and reports it. */
 #define WAIT_FOR(result, key, reason, name, arguments) \
