@@ -141,7 +141,8 @@
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
  *   - It names functions, but not their lines or inlined callers: those need debug information. `gotrace symbolize`
  *     adds them to a trace: see NAMES OF FUNCTIONS.
- *   - It does not unwind with DWARF tables. A stack is the call site, a walk by frame pointers, or your unwinder's.
+ *   - It does not unwind with DWARF tables. A stack is the call site, a walk by frame pointers, or an unwinder's, as of
+ *     gotrace_unwind.h, a file beside this one.
  *   - A call made from inside another call on the same thread is only counted: see NESTED CALLS.
  *
  * WORDS
@@ -901,8 +902,9 @@ typedef enum gotrace_stw_reason GOTRACE__UNSIGNED {
 /* Receives the next `size` bytes of the trace; returns whether they were written. Called by one thread at a time. */
 typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
 
-/* Fills pcs with up to `max` return addresses of the calling goroutine, innermost first; returns their count. Runs on
- * the thread that emits. It must not call the tracer. */
+/* Fills pcs with up to `max` return addresses of the calling goroutine, innermost first; returns their count. 0: the
+ * stack is the call site. Those of the unwinder itself and of the tracer may come first, and are left out. Runs on the
+ * thread that emits. It must not call the tracer. examples/unwind/gotrace_unwind.h has one: gotrace_unwind. */
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
 /* Fills in function, file and line of place->pc, a return address or a goroutine's entry; returns false if it is
@@ -6870,6 +6872,15 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m,
   return count ? gotrace__put_stack(m, frames, count, whole) : 0;
 }
 
+/* Leaves out what an unwinder finds first: its own frames, and those of the call that it runs in. Returns how many
+ * remain. */
+GOTRACE__FN int gotrace__drop_own_frames(uintptr_t *pcs, int count) {
+  int own = count;
+  while (own > 0 && !gotrace__is_code_of_call(pcs[own - 1] - 1)) own--; /* they are return addresses */
+  memmove(pcs, pcs + own, (size_t)(count - own) * sizeof *pcs);
+  return count - own;
+}
+
 /* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
  * gotrace__origin: gcc keeps one that is passed on in memory, in every caller. */
 GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
@@ -6890,8 +6901,8 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
     gotrace__signal_fence();
     gotrace__set_inside(gotrace__inside & ~GOTRACE__IN_UNWINDER);
     gotrace__cancel_restore(cancel);
-    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
-    if (found < 0) found = 0;
+    found = found > 0 ? gotrace__drop_own_frames(pcs, found) : 0;
+    if (found) site = NULL; /* the unwinder's frames include the call site */
   }
   if (site && !gotrace__is_place(&site->location)) site = NULL;
   hash = place = site ? gotrace__site_number(m, site) : 0;
