@@ -134,7 +134,7 @@ build/gotrace-view.html: build/examples/gotrace
 build/examples/tool/view/view_page.o: $(wildcard examples/gotrace/view/page/*) $(if $(wasm_there),build/wasm/view.wasm)
 build/examples/tool/view/view_page.o: private CPPFLAGS += $(if $(wasm_there),-DVIEW_WASM='"build/wasm/view.wasm"')
 
-build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*/*.h) $(header)
+build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*/*.h examples/unwind/*.h) $(header)
 	@mkdir -p $(@D)
 	$(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
@@ -286,7 +286,7 @@ build/tests/explore: tests/explore/explore.c $(wildcard tests/explore/*.h tests/
 # The same as two processes: see tests/explore/outside.h.
 build/tests/explore-outside: private CFLAGS = -O1 -g
 build/tests/explore-outside: private WARNINGS =
-build/tests/explore-outside: build/tests/explore $(wildcard examples/gotrace/*.c examples/gotrace/base/* examples/gotrace/record/*)
+build/tests/explore-outside: build/tests/explore $(wildcard examples/gotrace/*.c examples/gotrace/base/* examples/gotrace/record/* examples/unwind/*)
 	$(call program,tests/explore/explore.c -DEXPLORE_OUTSIDE,$(fuzz_more_box))
 
 explore: build/tests/explore

@@ -19,8 +19,8 @@
  *
  * HOW
  *
- * The rule for an address is one word in a table of the whole process. So a frame that any thread has seen before takes
- * a look-up and two reads of the stack.
+ * The rule for an address is one word in a table of the whole process (256 KB). So a frame that any thread has seen
+ * before takes a look-up and two reads of the stack.
  *
  * INVARIANTS
  *
