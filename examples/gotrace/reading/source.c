@@ -447,7 +447,7 @@ static inline void note_event(source *s, const gotrace_event *e) {
 void ask(source *s, const gotrace_event *e) {
   /* If the trace was read ahead, the world has names that the decoder does not have yet. */
   const goroutine *g = !s->ahead.count && e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
-  bool needed = s->asks_all || asks(s->in->decoder, e, g && g->entry);
+  bool needed = s->asks_all || asks(s->in, e, g && g->entry);
   s->changed = needed && gotrace_decoder_change(s->in->decoder, e, &s->change);
 }
 

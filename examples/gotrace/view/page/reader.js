@@ -270,7 +270,7 @@ class Page {
   // A trace's data, or why it is refused.
   async readItem(item, signal) {
     const progress = (part, points) => { item.part = part; this.tellProgress(points); };
-    this.outline(item, signal).catch(() => {}); // what is wrong with the trace, reading it tells
+    await this.outline(item, signal).catch(() => {}); // what is wrong with the trace, reading it tells
     const found = await this.read(item, progress, signal).catch((error) => error);
     if (!signal.aborted) progress(1, []);
     return found;
