@@ -6,7 +6,7 @@
 A program of Go 1.27 writes a trace of that size. In each browser it is chosen on the page, which first shows
 what the headers of batches tell: how much each thread wrote. Before it has read the trace, in Chromium a window at a random place shows
 what gotrace dump tells of that time, and stays where it is when all is read. At random places windows of five
-lengths, 10 us to 10 ms, show the same, without reading the trace again. The page makes an index
+lengths, 10 us to 10 ms, show the same, without reading the trace again, and so do 100 us in the middle that are asked for in the box. The page makes an index
 meanwhile; a part in the middle that is opened alone is then read from near its beginning on, and is what gotrace view shows
 of it. While the trace is read, the page's thread is free. A file that is opened again is not read again, but one that has other contents is. Memory and the processor's time for
 a window have limits.
@@ -204,6 +204,22 @@ def check_unread(b, trace, places, generator, processes, reads):
     return reads and (times, waited)
 
 
+def check_question(b, trace):
+    """What happened in 100 us in the middle: two inputs, a key, and a text that is typed."""
+    first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
+    middle = int((first + last) / 2e6)  # in milliseconds
+    b.run("gotrace.app.setView(gotrace.app.data.begin, gotrace.app.data.end); gotrace.app.canvas.focus()")
+    b.frame()
+    b.keys("/")
+    b.keys(*"%dms 100us" % middle, "Enter")
+    b.wait_for("gotrace.state().to - gotrace.state().from < 100001", 20)
+    b.frame()
+    begin, end = b.run("return [gotrace.state().from, gotrace.state().to]")
+    assert abs((begin + end) / 2 - middle * 10**6) < 10**5 and abs(end - begin - 10**5) < 1, (begin, end, middle)
+    known = int(begin) - MARGIN, int(end) + MARGIN
+    check.compare_window(b, Story(TOOL, trace, *known), begin, end, b.run("return gotrace.state().width"), collections.Counter(), known)
+
+
 def check_part(b, trace, generations):
     """Opens a part alone, which is read with the index: both the picture and what is wrong, of less than the trace. It is in the
     second half, where little was written: a busy machine writes generations of different sizes."""
@@ -299,6 +315,7 @@ def main():
                     most = processes.most  # what follows includes what the test itself asks for
                     b.run(STARTED)
                     times, waited, counts = check_windows(b, trace, options.p, generator, processes)
+                    check_question(b, trace)
                     assert b.run("return started") == []
                     begin, end, got, took, bytes_read = check_part(b, trace, outline["generations"])
                     check_kept(b, "small.trace", small)
