@@ -44,7 +44,7 @@ class Outline {
   // The generations in which a time lies, and the one before if that may have events so late: see LATE.
   piece(from, to) {
     const {generations} = this, at = (time) => Math.max(0, generations.findLastIndex(({begin}) => begin <= time));
-    const first = at(from - LATE), last = at(to), {at: begin} = generations[first];
+    const first = Math.max(at(from - LATE), at(from) - 1, 0), last = at(to), {at: begin} = generations[first];
     return {first, at: begin, size: generations[last].at + generations[last].size - begin};
   }
   // Reads what a window needs, unless it is there or on its way. Returns whether there is something new. What a window needed that
