@@ -65,7 +65,6 @@ class Outline {
       return true;
     } finally {
       if (this.pending === part) this.pending = null;
-      forget();
     }
   }
   facts() { return "about " + duration(this.end) + (this.progress && ", reading: " + this.progress); }

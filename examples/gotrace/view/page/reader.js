@@ -46,7 +46,7 @@ class Reader {
       signal.addEventListener("abort", () => reject(new Ended()));
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
       worker.postMessage({module, file, index, words});
-    }).then(async (data) => ({...data, output: new Blob(await Promise.all(pieces))})).finally(() => worker.terminate());
+    }).then(async (data) => ({...data, output: new Blob(await Promise.all(pieces))})).finally(() => { worker.terminate(); forget(); });
   }
   // Makes a blob of a piece of output: in a worker of its own, since Chromium copies it at once, which takes 100 ms. Firefox does that
   // elsewhere, and reads the parts of a blob that a worker made wrongly.
