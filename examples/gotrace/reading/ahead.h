@@ -68,8 +68,8 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 
 /* ---- What events tell, in any format ---- */
 
-/* Whether the decoder does not know the function of a goroutine. That takes several look-ups, and most events have a
- * stack, so that it is noted of whom it knows the function. */
+/* Whether the decoder does not know the function of a goroutine. Finding that out takes several look-ups, and most
+ * events have a stack, so input.named has the goroutines whose function it knows. */
 bool lacks_function(input *in, int64_t g);
 
 /* Whether the decoder must be asked what an event changes, if no filter needs that: a goroutine begins or ends, or its
