@@ -81,7 +81,7 @@ help:
 	@echo 'make fuzz        fuzz each part with libFuzzer (FUZZ_SECONDS=N: N seconds each, else 60)'
 	@echo 'make fuzz-replay run the fuzzers on their seeds, by any compiler'
 	@echo 'make fuzz-random-transcribe  random records (FUZZ_RANDOM=RUNS,LENGTH,SEED)'
-	@echo 'make install-header  the header with its files for pkg-config and CMake into PREFIX ($(PREFIX)), below DESTDIR; needs no compiler'
+	@echo 'make install-header  the header, gotrace_unwind.h, and files for pkg-config and CMake into PREFIX ($(PREFIX)), below DESTDIR; needs no compiler'
 	@echo 'make install-library  also libgotrace.so and libgotrace.a, into LIBDIR'
 	@echo 'make install     also the tool with its manual and completion, and the adapters'
 	@echo 'make uninstall   take them away again'
@@ -95,7 +95,7 @@ $(found):
 # With -O1 the examples compile in half the time of -O2. They mostly read files.
 $(patsubst examples/%.c,build/examples/%,$(wildcard examples/*.c)): private CFLAGS = -O1 -g
 
-build/examples/%: examples/%.c $(wildcard examples/*.h) $(header)
+build/examples/%: examples/%.c $(wildcard examples/*.h examples/unwind/*.h) $(header)
 	@mkdir -p $(@D)
 	$(call program,$<)
 
@@ -134,7 +134,7 @@ build/gotrace-view.html: build/examples/gotrace
 build/examples/tool/view/view_page.o: $(wildcard examples/gotrace/view/page/*) $(if $(wasm_there),build/wasm/view.wasm)
 build/examples/tool/view/view_page.o: private CPPFLAGS += $(if $(wasm_there),-DVIEW_WASM='"build/wasm/view.wasm"')
 
-build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*/*.h) $(header)
+build/examples/tool/%.o: examples/gotrace/%.c $(wildcard examples/gotrace/*/*.h examples/unwind/*.h) $(header)
 	@mkdir -p $(@D)
 	$(CCACHE) $(CC) $(FLAGS) $(CFLAGS) -c $< -o $@
 
@@ -144,7 +144,7 @@ openmp_tools = $(eval openmp_tools := $(shell $(CLANG) -print-resource-dir 2>/de
 preload_flags = $(if $(wildcard $(openmp_tools)/omp-tools.h),-idirafter $(openmp_tools)) -O2 -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 
 build/examples/libgotrace-record.so build/examples/libgotrace-record-musl.so: $(preload_sources) $(wildcard examples/gotrace/record/preload/*.h) \
-    examples/adapters/openmp.c $(addprefix examples/gotrace/record/,board.h executable.h frames.h names.h) $(header)
+    examples/adapters/openmp.c examples/unwind/gotrace_unwind.h $(addprefix examples/gotrace/record/,board.h executable.h names.h) $(header)
 	@mkdir -p $(@D)
 	$(if $(findstring musl,$@),$(MUSL_CC),$(CC)) $(FLAGS) $(CFLAGS) $(preload_flags) -shared -Wl,-z,defs $(preload_sources) -o $@ $(LDFLAGS) -ldl
 
@@ -286,7 +286,7 @@ build/tests/explore: tests/explore/explore.c $(wildcard tests/explore/*.h tests/
 # The same as two processes: see tests/explore/outside.h.
 build/tests/explore-outside: private CFLAGS = -O1 -g
 build/tests/explore-outside: private WARNINGS =
-build/tests/explore-outside: build/tests/explore $(wildcard examples/gotrace/*.c examples/gotrace/base/* examples/gotrace/record/*)
+build/tests/explore-outside: build/tests/explore $(wildcard examples/gotrace/*.c examples/gotrace/base/* examples/gotrace/record/* examples/unwind/*)
 	$(call program,tests/explore/explore.c -DEXPLORE_OUTSIDE,$(fuzz_more_box))
 
 explore: build/tests/explore
@@ -420,7 +420,7 @@ build/packaging/%: examples/packaging/%.in FORCE
 
 # What is installed, as FILE:PLACE. The shell expands the variables in places, so that they may contain spaces.
 each_in = $(foreach file,$(2),$(file):$(1)/$(notdir $(file)))
-installed_header = $(call each_in,$$PREFIX/include,gotrace.h) $(call each_in,$$PREFIX/share/pkgconfig,build/packaging/gotrace.pc) \
+installed_header = $(call each_in,$$PREFIX/include,gotrace.h examples/unwind/gotrace_unwind.h) $(call each_in,$$PREFIX/share/pkgconfig,build/packaging/gotrace.pc) \
     $(call each_in,$$PREFIX/share/cmake/gotrace,build/packaging/gotrace-config.cmake examples/packaging/gotrace-config-version.cmake) \
     $(call each_in,$$PREFIX/share/doc/gotrace,LICENSE examples/packaging/CHANGES.md)
 installed_library = build/lib/libgotrace.so:$$LIBDIR/libgotrace.so.$(abi) $(call each_in,$$LIBDIR,build/lib/libgotrace.a) \

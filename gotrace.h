@@ -141,7 +141,8 @@
  *     without a proc (GoInSyscall): their conversion has no thread for it. All other pages open.
  *   - It names functions, but not their lines or inlined callers: those need debug information. `gotrace symbolize`
  *     adds them to a trace: see NAMES OF FUNCTIONS.
- *   - It does not unwind with DWARF tables. A stack is the call site, a walk by frame pointers, or your unwinder's.
+ *   - It does not unwind with DWARF tables. A stack is the call site, a walk by frame pointers, or an unwinder's, as of
+ *     gotrace_unwind.h, a file beside this one.
  *   - A call made from inside another call on the same thread is only counted: see NESTED CALLS.
  *
  * WORDS
@@ -903,8 +904,9 @@ typedef enum gotrace_stw_reason GOTRACE__UNSIGNED {
 /* Receives the next `size` bytes of the trace; returns whether they were written. Called by one thread at a time. */
 typedef bool gotrace_write_fn(void *context, const void *data, size_t size);
 
-/* Fills pcs with up to `max` return addresses of the calling goroutine, innermost first; returns their count. Runs on
- * the thread that emits. It must not call the tracer. */
+/* Fills pcs with up to `max` return addresses of the calling goroutine, innermost first; returns their count. 0: the
+ * stack is the call site. Those of the unwinder itself and of the tracer may come first, and are left out. Runs on the
+ * thread that emits. It must not call the tracer. examples/unwind/gotrace_unwind.h has one: gotrace_unwind. */
 typedef int gotrace_unwind_fn(void *context, uintptr_t *pcs, int max);
 
 /* Fills in function, file and line of place->pc, a return address or a goroutine's entry; returns false if it is
@@ -2566,7 +2568,7 @@ typedef struct gotrace__calls {
 #undef GOTRACE__CALL
   bool (*may_report)(void);           /* what the thread waits for */
   uint64_t (*go_on)(uint64_t thread); /* the id of the goroutine that a thread of the system runs or waits as; or 0 */
-  void (*abandon)(void);
+  void (*sandbox)(bool in, bool strict);
   void (*lose)(void);
   void (*end)(void); /* the process ends */
   uint64_t layout;
@@ -3702,6 +3704,16 @@ typedef pthread_t gotrace__thread_handle;
 #define GOTRACE__MUTEX PTHREAD_MUTEX_INITIALIZER
 #define GOTRACE__THREAD_LOCAL __thread
 
+#ifdef GOTRACE__BOX
+static uint32_t gotrace__is_sandboxed; /* atomic; see gotrace__sandbox */
+#ifdef GOTRACE__BOX_LIBRARY
+static GOTRACE__THREAD_LOCAL bool gotrace__clockless GOTRACE__TLS_MODEL;
+#endif
+#define gotrace__in_sandbox() GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__is_sandboxed) != 0)
+#else
+#define gotrace__in_sandbox() false
+#endif
+
 GOTRACE__FN uint64_t gotrace__nanoseconds(void) {
   struct timespec now;
   GOTRACE__C(clock_gettime)(GOTRACE__MONOTONIC, &now);
@@ -3872,7 +3884,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__block_signals(void) {
   static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
   gotrace__sigset all, before;
   size_t i;
-  if (gotrace__is_service || gotrace__blocks) return;
+  if (gotrace__is_service || gotrace__blocks || gotrace__in_sandbox()) return;
   GOTRACE__C(sigfillset)(&all);
   for (i = 0; i < sizeof raised / sizeof raised[0]; i++) GOTRACE__C(sigdelset)(&all, raised[i]);
   if (GOTRACE__C(pthread_sigmask)(GOTRACE__BLOCK, &all, &before) != 0) return;
@@ -3980,7 +3992,15 @@ GOTRACE__FN size_t gotrace__file_read_some(const gotrace__file *file, uint64_t o
 }
 #endif
 
-GOTRACE__FN void gotrace__mutex_lock(gotrace__mutex *mutex) { pthread_mutex_lock(mutex); }
+GOTRACE__FN void gotrace__mutex_lock(gotrace__mutex *mutex) {
+#ifdef GOTRACE__BOX
+  if (gotrace__in_sandbox()) {
+    while (pthread_mutex_trylock(mutex) != 0) gotrace__signal_fence();
+    return;
+  }
+#endif
+  pthread_mutex_lock(mutex);
+}
 GOTRACE__FN void gotrace__mutex_unlock(gotrace__mutex *mutex) { pthread_mutex_unlock(mutex); }
 GOTRACE__FN void gotrace__cond_wait(gotrace__cond *cond, gotrace__mutex *mutex, uint64_t milliseconds,
                                     void (*cancelled)(void *mutex)) {
@@ -4107,7 +4127,7 @@ GOTRACE__FN void gotrace__platform_init(void) {
  * the memory stays. The order tells which: exit runs the atexit functions before the destructors, dlclose after. */
 __attribute__((__destructor__)) GOTRACE__FN void gotrace__unload(void) {
   bool unloaded = false;
-  if (!gotrace__load_acquire(&gotrace__has_exit_key)) return;
+  if (!gotrace__load_acquire(&gotrace__has_exit_key) || gotrace__in_sandbox()) return;
 #ifdef GOTRACE__UNLOADS
   unloaded = !gotrace__load_relaxed(&gotrace__exits);
 #endif
@@ -4362,6 +4382,10 @@ GOTRACE__FN void gotrace__wait(gotrace__cond *cond, gotrace__mutex *mutex, uint6
 
 /* ---------------------------------------------------------------------------------------------------- >>memory ---- */
 
+#ifndef gotrace__in_sandbox /* systems without boxes */
+#define gotrace__in_sandbox() false
+#endif
+
 /* Zeroed memory from the system. Pieces of a page or more are mapped one by one. Smaller ones, for records that are
  * reused for ever, are cut from chunks and rounded to cache lines, so that no two threads' records share one. Freed
  * pieces are kept in a list per size: all small ones, and some large ones, since faulting in fresh pages costs more
@@ -4409,6 +4433,8 @@ typedef struct gotrace__box {
   gotrace__uint64 used, asked;        /* atomic: bytes; a thread waits until so many are reserved */
   struct gotrace__thread *threads;    /* atomic; later ones come first */
   gotrace__uint64 lost, nested, over; /* calls, when it has ended */
+  /* Of the recorder: */
+  gotrace__uint64 tick; /* atomic: when the last round began, for threads that have no clock: see gotrace__sandbox */
 } gotrace__box;
 
 static gotrace__box *gotrace__boxed; /* NULL: there is none. Set before threads begin; a child of fork clears it */
@@ -4419,11 +4445,16 @@ static uint64_t gotrace__taken_threads; /* index of the last thread's record tha
 static bool gotrace__joined;            /* the library calls this copy, see gotrace__take */
 
 /* Waits for the recorder's next round, but not long. */
+#define GOTRACE__BOX_WAIT 20000000 /* nanoseconds */
 GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
-  struct timespec most = {0, 20000000};
-  uint32_t beats = gotrace__load_acquire(&box->beats);
+  struct timespec most = {0, GOTRACE__BOX_WAIT};
+  uint32_t beats = gotrace__load_acquire(&box->beats), spins = 0;
   int saved = errno;
   gotrace__add_relaxed(&box->waits, 1);
+  if (gotrace__in_sandbox()) {
+    while (gotrace__load_acquire(&box->beats) == beats && ++spins < 20000000u) gotrace__signal_fence();
+    return;
+  }
   gotrace__add_relaxed(&box->waiting, 1u);
   (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0); /* the recorder */
   (void)GOTRACE__C(syscall)(SYS_futex, &box->beats, 0 /* FUTEX_WAIT */, beats, &most, NULL, 0);
@@ -4431,6 +4462,11 @@ GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
   errno = saved;
 }
 #define GOTRACE__BOX_PATIENCE 5000000000u /* nanoseconds: no thread waits longer */
+
+/* The time, for that. In a sandbox there may be no clock; then the number of waits stands for it. */
+GOTRACE__FN uint64_t gotrace__box_clock(const gotrace__box *box) {
+  return gotrace__in_sandbox() ? gotrace__load_relaxed(&box->waits) * GOTRACE__BOX_WAIT : gotrace__nanoseconds();
+}
 
 /* Whole pages; NULL: it is full. They have been reserved, since otherwise a signal would end the program if the system
  * has no more. Only who needs very much at once waits for that, and not for a recorder that is dead. */
@@ -4441,8 +4477,8 @@ GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
   do {
     if (size > most || at > most - size) return NULL;
     while (at + size > gotrace__load_acquire(&box->reserved)) {
-      if (!since) since = gotrace__nanoseconds();
-      if (gotrace__nanoseconds() - since > GOTRACE__BOX_PATIENCE) gotrace__store_relaxed(&box->full, 1u);
+      if (!since) since = gotrace__box_clock(box);
+      if (gotrace__box_clock(box) - since > GOTRACE__BOX_PATIENCE) gotrace__store_relaxed(&box->full, 1u);
       if (gotrace__load_relaxed(&box->full)) return NULL;
       gotrace__store_relaxed(&box->asked, at + size);
       gotrace__box_wait(box);
@@ -4461,6 +4497,7 @@ GOTRACE__FN void *gotrace__new_pages(size_t size) {
   gotrace__box *box = gotrace__boxed;
   return box ? gotrace__box_pages(box, size) : gotrace__map_pages(size);
 }
+#define gotrace__has_box() (gotrace__boxed != NULL)
 GOTRACE__FN bool gotrace__is_of_box(const void *memory) {
   const gotrace__box *box = gotrace__boxed;
   return box && (uintptr_t)memory - (uintptr_t)box < box->size;
@@ -4470,6 +4507,7 @@ GOTRACE__FN void gotrace__give_back_pages(void *memory, size_t size) {
 }
 #else
 #define gotrace__is_of_box(memory) false
+#define gotrace__has_box() false
 #define gotrace__new_pages(size) gotrace__map_pages(size)
 #define gotrace__give_back_pages(memory, size) gotrace__unmap_pages(memory, size)
 #endif
@@ -4566,6 +4604,7 @@ GOTRACE__FN void gotrace__system_trim(const gotrace__small *kept) {
 }
 #endif
 #else
+#define gotrace__has_box() false
 /* The caller may hold locks: its thread must not be cancelled in the program's allocator. That may be traced, and its
  * calls are dropped, as from inside a call. */
 GOTRACE__FN void *gotrace__system_malloc(size_t size) {
@@ -5403,7 +5442,12 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__is_in_sink(void) {
   return gotrace__in_sink;
 }
 
-GOTRACE__FN uint64_t gotrace__now(void) { return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV; }
+GOTRACE__FN uint64_t gotrace__now(void) {
+#ifdef GOTRACE__BOX_LIBRARY
+  if (GOTRACE__UNLIKELY(gotrace__clockless)) return gotrace__load_relaxed(&gotrace__boxed->tick);
+#endif
+  return (uint64_t)GOTRACE__TICKS() / GOTRACE_TICK_DIV;
+}
 
 #ifndef GOTRACE__SPINS
 #define GOTRACE__SPINS 64 /* before yielding the processor */
@@ -6327,7 +6371,7 @@ GOTRACE__FN bool gotrace__box_may_empty(gotrace__box *box, bool found) {
  * as it does if that process wants no more. */
 GOTRACE__FN void gotrace__await_recorder(gotrace__box *box) {
   struct gotrace__awaited_round *awaited = &gotrace__awaited_recorder;
-  uint64_t now = gotrace__nanoseconds();
+  uint64_t now = gotrace__box_clock(box);
   bool ends = gotrace__load_relaxed(&box->closed) != 0;
   gotrace__lock(&gotrace__t.queue_lock);
   if (!awaited->since || awaited->beats != gotrace__load_relaxed(&box->beats)) {
@@ -6394,10 +6438,9 @@ GOTRACE__FN gotrace__record_chunk *gotrace__chunk_new(gotrace__thread *m, uint32
   if (!chunk) {
     chunk = (gotrace__record_chunk *)gotrace__allocate_unless(&tracer->budget, size, waits || !block, &refused);
     if (chunk) gotrace__set_capacity(chunk, size);
-    else if (refused) chunk = gotrace__take_spare();
+    else if (refused || gotrace__has_box()) chunk = gotrace__take_spare();
   }
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed && !chunk) chunk = gotrace__take_spare();
   if (gotrace__boxed && !waits && gotrace__box_may_empty(gotrace__boxed, chunk != NULL)) waits = true;
 #endif
   if (!chunk && !waits) gotrace__end_of(session, refused ? GOTRACE_LIMIT_REACHED : GOTRACE_ERROR_OUT_OF_MEMORY);
@@ -6931,6 +6974,15 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__put_captured(gotrace__thread *m,
   return count ? gotrace__put_stack(m, frames, count, whole) : 0;
 }
 
+/* Leaves out what an unwinder finds first: its own frames, and those of the call that it runs in. Returns how many
+ * remain. */
+GOTRACE__FN int gotrace__drop_own_frames(uintptr_t *pcs, int count) {
+  int own = count;
+  while (own > 0 && !gotrace__is_code_of_call(pcs[own - 1] - 1)) own--; /* they are return addresses */
+  memmove(pcs, pcs + own, (size_t)(count - own) * sizeof *pcs);
+  return count - own;
+}
+
 /* The stack according to options.stacks: the call site, then the frames above that function. The two are not in a
  * gotrace__origin: gcc keeps one that is passed on in memory, in every caller. */
 GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *m, gotrace_site *site, void *frame) {
@@ -6951,8 +7003,8 @@ GOTRACE__FN GOTRACE__NOINLINE uint32_t gotrace__captured_stack(gotrace__thread *
     gotrace__signal_fence();
     gotrace__set_inside(gotrace__inside & ~GOTRACE__IN_UNWINDER);
     gotrace__cancel_restore(cancel);
-    if (found > 0) site = NULL; /* the unwinder's frames include the call site */
-    if (found < 0) found = 0;
+    found = found > 0 ? gotrace__drop_own_frames(pcs, found) : 0;
+    if (found) site = NULL; /* the unwinder's frames include the call site */
   }
   if (site && !gotrace__is_place(&site->location)) site = NULL;
   hash = place = site ? gotrace__site_number(m, site) : 0;
@@ -9251,7 +9303,7 @@ GOTRACE__FN gotrace__thread *gotrace__assign_record(void) {
   gotrace__thread *other, *m = NULL, *dead = NULL;
   uint64_t id;
   bool fresh = false;
-  if (gotrace__load_relaxed(&tracer->gone)) return NULL;
+  if (gotrace__load_relaxed(&tracer->gone) || gotrace__in_sandbox()) return NULL;
 #if !GOTRACE_NO_THREADS
   if (gotrace__ends >= GOTRACE__ROUNDS) {
     gotrace__add_relaxed(&tracer->over, 1);
@@ -10274,18 +10326,29 @@ GOTRACE__FN void gotrace__box_say(uint32_t what) {
 }
 #endif
 
-/* The process is in a sandbox, which may forbid any system call: the tracer makes none any more, not even when a thread
- * or the process ends. */
-GOTRACE__FN void gotrace__abandon(void) {
-  gotrace__end_early(GOTRACE_OK);
-  gotrace__store_release(&gotrace__has_exit_key, 0u); /* so the destructor does nothing */
-  gotrace__store_relaxed(&gotrace__t.gone, 1u);
+/* Whether the process is about to be in a sandbox (seccomp), which may end it for any system call that it would not
+ * make itself. So the tracer makes none any more: it blocks no signals, spins where it would sleep, captures no thread
+ * that is new, and does nothing when the process ends. `strict`: the calling thread is in the mode of that name, in
+ * which x86 has no counter of ticks for it. Then its time is that of the recorder's last round; but a copy of the
+ * program's, whose calls do not look for that, ends the trace. */
+GOTRACE__FN void gotrace__sandbox(bool in, bool strict) {
+  gotrace__store_seq_cst(&gotrace__is_sandboxed, (uint32_t)in);
+  gotrace__lock(&gotrace__t.queue_lock);
+  gotrace__awaited_recorder.since = 0; /* by another clock */
+  gotrace__unlock(&gotrace__t.queue_lock);
+#if !defined(__x86_64__) && !defined(__i386__)
+  (void)strict;
+#elif defined(GOTRACE__BOX_LIBRARY)
+  gotrace__clockless = strict;
+#else
+  if (in && strict) gotrace__end_early(GOTRACE_OK);
+#endif
 }
 
 /* Asks the recorder to read all that has happened so far, and to make a cut. Returns the number of the cut. */
 GOTRACE__FN uint32_t gotrace__box_cut(gotrace__box *box) {
   uint32_t wanted = gotrace__add_relaxed(&box->wanted, 1u) + 1;
-  (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
+  if (!gotrace__in_sandbox()) (void)GOTRACE__C(syscall)(SYS_futex, &box->wanted, 1 /* FUTEX_WAKE */, 1, NULL, NULL, 0);
   return wanted;
 }
 
@@ -10475,7 +10538,7 @@ GOTRACE__FN void gotrace__modules_free(void) {
 #define GOTRACE__UNIT 16            /* nanoseconds; a divisor of a second */
 #define GOTRACE__LONG_SYSCALL 20000 /* nanoseconds; v1: sysmon's period in runtime/proc.go */
 #ifndef GOTRACE__MOST_PLACES
-#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26) /* of goroutines or procs; more are taken for malformed records */
+#define GOTRACE__MOST_PLACES ((uint64_t)1 << 26)
 #endif
 #ifndef GOTRACE__CLOCK_SKEW
 #define GOTRACE__CLOCK_SKEW 16 /* ticks; must exceed the difference between two cores' clocks */
@@ -10683,8 +10746,9 @@ typedef struct gotrace__transcribe_options {
   void (*problem)(void *context, struct gotrace__transcriber *t, gotrace_problem problem); /* reports it; or NULL */
   void *context;
   gotrace__budget *budget;
-  bool beyond_limit;   /* its own memory may exceed the budget's limit */
-  uint64_t size_limit; /* bytes of the trace after which no record is applied any more; 0: none */
+  bool beyond_limit;    /* its own memory may exceed the budget's limit */
+  uint64_t size_limit;  /* bytes of the trace after which no record is applied any more; 0: none */
+  uint64_t most_places; /* of goroutines or procs: more are taken for malformed records; 0: GOTRACE__MOST_PLACES */
 } gotrace__transcribe_options;
 
 typedef struct gotrace__old_task { /* older than the trace */
@@ -11251,7 +11315,7 @@ GOTRACE__STATIC_ASSERT(GOTRACE__SINGLE_PAGES % 16 == 0 && GOTRACE__SINGLE_PAGES 
 GOTRACE__FN GOTRACE__NOINLINE gotrace__model_go *gotrace__go_new_at(gotrace__transcriber *t, uint64_t place) {
   size_t page = (size_t)(--place / GOTRACE__MODEL_PAGE), count = gotrace__pages_at_once(page), i;
   gotrace__model_go *block;
-  if (place >= GOTRACE__MOST_PLACES) { /* also 0 */
+  if (place >= t->options.most_places) { /* also 0 */
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
@@ -11293,7 +11357,7 @@ GOTRACE__FN gotrace__model_proc *gotrace__proc_new(gotrace__transcriber *t, uint
 /* The proc of a place. Its id is the place, unless the transcriber has given that to a proc that it had to make. */
 GOTRACE__FN gotrace__model_proc *gotrace__proc_of(gotrace__transcriber *t, uint64_t place) {
   gotrace__model_proc *p;
-  if (--place >= GOTRACE__MOST_PLACES) {
+  if (--place >= t->options.most_places) {
     gotrace__problem_seen(t, GOTRACE_PROBLEM_BAD_HANDLE);
     return NULL;
   }
@@ -14048,6 +14112,7 @@ GOTRACE__FN bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrac
   uint8_t header[32] = {0};
   t->options = *options;
   if (!t->options.unit) t->options.unit = GOTRACE__UNIT;
+  if (!t->options.most_places) t->options.most_places = GOTRACE__MOST_PLACES;
   if (!t->options.heap.page_size) t->options.heap.page_size = 8192;
   if (!t->options.heap.alignment) t->options.heap.alignment = 8;
   if (!t->options.heap.stack_unit) t->options.heap.stack_unit = 2048;
@@ -16560,8 +16625,7 @@ GOTRACE__FN void gotrace__box_lose(void) {
 }
 
 GOTRACE__FN void gotrace__box_over(void) {
-  if (gotrace__load_relaxed(&gotrace__on) && !gotrace__inside && gotrace__is_own_session())
-    gotrace__end_early(GOTRACE_OK);
+  if (!gotrace__in_sandbox() && !gotrace__inside && gotrace__is_own_session()) gotrace__end_early(GOTRACE_OK);
 }
 
 /* The copy before makes no calls meanwhile. */
@@ -16590,7 +16654,7 @@ GOTRACE__FN void gotrace__get_calls(gotrace__calls *calls) {
 #undef GOTRACE__CALL
   calls->may_report = gotrace__may_report;
   calls->go_on = gotrace__go_on;
-  calls->abandon = gotrace__abandon;
+  calls->sandbox = gotrace__sandbox;
   calls->lose = gotrace__box_lose;
   calls->end = gotrace__box_over;
   calls->layout = gotrace__take_layout();

@@ -337,6 +337,13 @@ static void link_chunk_to_itself(uint8_t *box) {
 
 static void put_tick_in_the_future(uint8_t *box) { first_chunk(box)->tick = gotrace__now() + ((uint64_t)1 << 44); }
 
+/* Where no box has room for so many; memory for those up to there would be 800 MB. */
+static void put_proc_far_away(uint8_t *box) {
+  gotrace__record *record = (gotrace__record *)(void *)gotrace__chunk_data(first_chunk(box));
+  REQUIRE((record->head & 0xff) == GOTRACE__REC_THREAD);
+  record->as_THREAD.proc = 60000000;
+}
+
 static void make_chunk_large(uint8_t *box) {
   first_chunk(box)->capacity = first_chunk(box)->size = GOTRACE__CHUNK_BYTES + 1;
 }
@@ -397,6 +404,7 @@ static const struct {
     {"as it was", leave, GOTRACE_OK, NULL},
     {"a chunk linked to itself", link_chunk_to_itself, GOTRACE_OK, NULL},
     {"a tick in the future", put_tick_in_the_future, GOTRACE_OK, NULL},
+    {"a proc far away", put_proc_far_away, GOTRACE_OK, NULL},
     {"a chunk larger than they may be", make_chunk_large, GOTRACE_ERROR_ARGUMENT, NULL},
     {"a stack deeper than they may be", make_stack_deep, GOTRACE_ERROR_ARGUMENT, NULL},
     {"texts longer than they may be", make_texts_long, GOTRACE_OK, NULL},

@@ -209,6 +209,7 @@ list_decode() {
   echo "check|questions that the page answers of a Go program|tests/view/inputs.py go"
   echo "check|the page that is served|tests/view/serve.py"
   echo "check|windows of a large trace|tests/view/windows.py"
+  echo "nightly|200 windows of each trace|tests/view/test_view.sh 200"
   echo "nightly|windows of 1 GB|tests/view/windows.py -p 40 1000"
   echo "check|the tool as WebAssembly|tests/view/same_data.py -n 3 tests/traces/*"
   for what in canned examples; do echo "check|critical paths, $what traces|tests/tool/path.py $what"; done

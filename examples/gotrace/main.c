@@ -152,6 +152,7 @@ static char **parse_program(const command *c, char **words, settings *set, bool 
   }
   if (*words && strcmp(*words, "--") == 0) words++;
   if (!*words || !**words) usage("missing COMMAND");
+  if (set->paused && set->format && set->format < GOTRACE_GO_1_22) usage("--paused needs --format 1.22 or later");
   if (set->flight && set->format && set->format < GOTRACE_GO_1_22) usage("--flight needs --format 1.22 or later");
   return words;
 }

@@ -69,6 +69,7 @@ part_install() {
   (cd "$spaces/the opt" && find . -type f | sort) >"$dir/installed"
   diff - "$dir/installed" <<'FILES' || fail "make install-header installs other files"
 ./include/gotrace.h
+./include/gotrace_unwind.h
 ./share/cmake/gotrace/gotrace-config-version.cmake
 ./share/cmake/gotrace/gotrace-config.cmake
 ./share/doc/gotrace/CHANGES.md
@@ -90,6 +91,7 @@ FILES
 ./bin/gotrace
 ./include/gotrace.h
 $(find examples/adapters -type f ! -name '*.md' | sed 's,.*/,./include/gotrace/,' | LC_ALL=C sort)
+./include/gotrace_unwind.h
 ./lib/gotrace/libgotrace-record.so
 ./lib/there/libgotrace.a
 ./lib/there/libgotrace.so

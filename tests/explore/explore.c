@@ -67,7 +67,9 @@ static void explore_record_applied(const struct gotrace__transcriber *t, const u
 #define GOTRACE__RECORD_APPLIED(t, record) explore_record_applied(t, record)
 #include "../test_room.h"
 #ifdef EXPLORE_OUTSIDE
+#define GOTRACE__BOX /* with a platform of its own, too */
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

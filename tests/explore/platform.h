@@ -191,6 +191,9 @@ static bool explore_file_close(gotrace__file *file) {
 #define gotrace__file_discard(file, path) ((void)(path), (void)explore_file_close(file))
 
 #ifdef EXPLORE_OUTSIDE /* what the box and its reader need of the system; no module is ever told */
+#define GOTRACE__MAP_ANONYMOUS MAP_ANONYMOUS
+#define gotrace__in_sandbox() false
+static uint32_t gotrace__is_sandboxed; /* of programs that have other recorders */
 #define GOTRACE__ELF
 #define GOTRACE__C(name) name
 typedef ElfW(Phdr) gotrace__segment;

@@ -5,11 +5,14 @@
  * Workers run tasks, which wait for a lock of the C library's, and yield. Each worker writes to LOG, in shared memory,
  * what it has done: after each call of the tracer, the task's id and a letter. WAY: `killed` (by SIGKILL, in the
  * middle), `forks` (a child that does not execute another program, and calls the tracer), `copies` (the same, by other
- * calls than fork), `twice` (starts, reads and stops it again). It prints what calls returned. tests/record/own.py
+ * calls than fork), `twice` (starts, reads and stops it again), `sandbox` and `strict` (in which
+ * one task runs on). It prints what calls returned. tests/record/own.py
  * compares the trace with LOG. */
 
 #define GOTRACE_IMPLEMENTATION
 #include "gotrace.h"
+
+#include "filter.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,11 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORKERS = 3, TASKS = 12, ROUNDS = 60, MOST = 1 << 14 };
+enum { WORKERS = 3, TASKS = 12, ROUNDS = 60, MOST = 1 << 14, SANDBOX_ROUNDS = 20000 };
 
 /* What the workers have done, in the order of each. */
 struct log {
@@ -167,6 +171,30 @@ static void use_recorded(void) {
   printf("stop: %s\n", gotrace_result_string(gotrace_stop()));
 }
 
+/* In a sandbox, in which other system calls kill the process; or in the strict mode, in which the trace ends. */
+static void run_sandboxed(gotrace_go *go, bool strict) {
+  struct instruction all[] = {
+      {LOAD, 0, 0, 0},
+      {JUMP_IF_EQUAL, 2, 0, SYS_write},
+      {JUMP_IF_EQUAL, 1, 0, SYS_exit_group},
+      {RETURN, 0, 0, KILL},
+      {RETURN, 0, 0, ALLOW},
+  };
+  struct filter filter = {sizeof all / sizeof *all, all};
+  int i;
+  gotrace_proc_start(gotrace_proc_create());
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, strict ? 1 : 2, &filter) != 0) _exit(1);
+  for (i = 0; i < SANDBOX_ROUNDS; i++) {
+    gotrace_go_start(go);
+    GOTRACE_REGION("round") gotrace_log(GOTRACE_NO_TASK, "category", "message");
+    gotrace_go_stop(GOTRACE_STOP_YIELD);
+  }
+  if (gotrace_advance() != GOTRACE_OK || gotrace_stop() != GOTRACE_OK || write(1, "fine\n", 5) != 5) i = 0;
+  if (strict) syscall(SYS_exit, i != SANDBOX_ROUNDS);
+  if (i == SANDBOX_ROUNDS) return; /* as if main returned */
+  syscall(SYS_exit_group, 1);
+}
+
 int main(int argc, char **argv) {
   static const gotrace_location entry = GOTRACE_ENTRY(run);
   const char *way = argc > 2 ? argv[2] : "";
@@ -178,6 +206,11 @@ int main(int argc, char **argv) {
   printf("start: %s\n", gotrace_result_string(result));
   gotrace_thread_begin("main"); /* it creates tasks */
   if (getenv("GOTRACE") || fcntl(100, F_GETFD) >= 0) printf("the box can be inherited\n");
+  if (strcmp(way, "sandbox") == 0 || strcmp(way, "strict") == 0) {
+    fflush(stdout);
+    run_sandboxed(gotrace_go_create(&entry), *way == 's' && way[1] == 't');
+    return 0;
+  }
   if (file < 0 || ftruncate(file, sizeof *log_of_all) != 0) return 1;
   log_of_all = mmap(NULL, sizeof *log_of_all, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (log_of_all == MAP_FAILED) return 1;

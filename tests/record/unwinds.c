@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unwind.h>
 
 #define CHECK(condition) \
@@ -313,7 +314,7 @@ static int end_in_library(const void *a, const void *b) {
 static void walk_without_find_object(void) {
   pthread_t handle;
   int numbers[2] = {2, 1};
-  find_object = NULL;
+  gotrace__unwind_find_object = NULL;
   forget();
   CHECK(sem_init(&waits_inside, 0, 0) == 0 && sem_init(&may_return, 0, 0) == 0);
   CHECK(pthread_create(&handle, NULL, list_modules, NULL) == 0 && sem_wait(&waits_inside) == 0);
@@ -323,28 +324,28 @@ static void walk_without_find_object(void) {
   CHECK(sem_post(&may_return) == 0 && pthread_join(handle, NULL) == 0);
   deep(10, compare_any);
   sorts();
-  CHECK(modules_word == 0 && epoch % EPOCH == 0);
+  CHECK(modules_word == 0 && gotrace__unwind_epoch % GOTRACE__UNWIND_EPOCH == 0);
 }
 
 /* Only a signal finds a thread in the PLT. The linker describes all slots by one expression. */
 static void find_beginning_in_plt(void) {
   static const uint8_t slot[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
-  const reader expression = {slot, slot + sizeof slot, false};
+  const gotrace__unwind_reader expression = {slot, slot + sizeof slot, false};
   uintptr_t pc;
   for (pc = 4096; pc < 4128; pc++) {
-    rule found;
+    gotrace__unwind_rule found;
     memset(&found, 0, sizeof found);
-    define_by_expression(expression, pc, &found);
-    CHECK(found.kind == RULE_CALL && !found.by_fp && found.offset == (pc % 16 < 11 ? 8 : 16));
+    gotrace__unwind_define_by_expression(expression, pc, &found);
+    CHECK(found.kind == GOTRACE__UNWIND_RULE_CALL && !found.by_fp && found.offset == (pc % 16 < 11 ? 8 : 16));
   }
 }
 
 /* ---- Damaged tables: what lies behind a module's segments cannot be read, so reading too far ends this test. ---- */
 
 /* The module that find_damaged() finds everywhere. */
-static struct found_object damaged;
+static struct gotrace__unwind_found_object damaged;
 static struct link_map damaged_map;
-static int find_damaged(void *pc, struct found_object *found) {
+static int find_damaged(void *pc, struct gotrace__unwind_found_object *found) {
   (void)pc;
   *found = damaged;
   return 0;
@@ -354,9 +355,9 @@ static int find_damaged(void *pc, struct found_object *found) {
 static int rules_between(uintptr_t from, uintptr_t to) {
   int count = 0;
   for (; from < to; from++) {
-    rule r = find_rule(from);
-    uint64_t packed = pack(&r);
-    count += (packed & 7) >= RULE_SIGNAL;
+    gotrace__unwind_rule r = gotrace__unwind_find_rule(from);
+    uint64_t packed = gotrace__unwind_pack(&r);
+    count += (packed & 7) >= GOTRACE__UNWIND_RULE_SIGNAL;
   }
   return count;
 }
@@ -388,10 +389,10 @@ static void make_table(made *m) {
   add(m, 0, 4);
   add(m, 0x00527a01, 4);    /* version 1, "zR" */
   add(m, 1 | 0x78 << 8, 2); /* units: 1 and -8 */
-  add(m, RETURN, 1);
-  add(m, 1, 1), add(m, 0x1b, 1);       /* pointers from here, of 4 bytes */
-  add(m, 0x0c | SP << 8 | 8 << 16, 3); /* the frame begins 8 bytes above the stack pointer */
-  add(m, 0x80 | RETURN | 1 << 8, 2);   /* the return address is below that */
+  add(m, GOTRACE__UNWIND_RETURN, 1);
+  add(m, 1, 1), add(m, 0x1b, 1);                       /* pointers from here, of 4 bytes */
+  add(m, 0x0c | GOTRACE__UNWIND_SP << 8 | 8 << 16, 3); /* the frame begins 8 bytes above the stack pointer */
+  add(m, 0x80 | GOTRACE__UNWIND_RETURN | 1 << 8, 2);   /* the return address is below that */
   add(m, 0, 24 + common - m->size);
   description = m->size;
   add(m, 24, 4);
@@ -426,7 +427,7 @@ static uintptr_t place_table(uint8_t *memory, const made *table, size_t size) {
   memcpy(memory + sizeof header, segments, sizeof segments);
   memcpy(memory + PART - size, table->bytes, size);
   damaged_map.l_addr = (uintptr_t)memory;
-  damaged = (struct found_object){0, memory, memory + PART, &damaged_map, (void *)at, {0}};
+  damaged = (struct gotrace__unwind_found_object){0, memory, memory + PART, &damaged_map, (void *)at, {0}};
   return at + 1024;
 }
 
@@ -439,7 +440,7 @@ static void read_made_tables(void) {
   CHECK(memory != MAP_FAILED && mprotect(memory + PART, 4096, PROT_NONE) == 0);
   make_table(&whole);
   code = place_table(memory, &whole, whole.size);
-  CHECK(rules_between(code - 4, code + CODE + 4) == CODE && find_rule(code + 8).offset == 16);
+  CHECK(rules_between(code - 4, code + CODE + 4) == CODE && gotrace__unwind_find_rule(code + 8).offset == 16);
   for (size = 0; size < whole.size; size++) {
     code = place_table(memory, &whole, size);
     CHECK(rules_between(code - 4, code + CODE + 4) == 0);
@@ -464,11 +465,11 @@ static uint64_t chance(void) {
 
 /* This program's segments, elsewhere. What can be written is left out: nothing is read there. */
 static void damage_real_tables(void) {
-  module real_one;
+  gotrace__unwind_module real_one;
   uint8_t *copy;
   uintptr_t size = 0, table = 0, end = 0;
   size_t i, found = 0, cases;
-  CHECK(find_module((uintptr_t)damage_real_tables, &real_one));
+  CHECK(gotrace__unwind_find_module((uintptr_t)damage_real_tables, &real_one));
   for (i = 0; i < real_one.count; i++) {
     const ElfW(Phdr) *p = &real_one.segments[i];
     if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > size) size = p->p_vaddr + p->p_memsz;
@@ -479,13 +480,14 @@ static void damage_real_tables(void) {
   for (i = 0; i < real_one.count; i++) {
     const ElfW(Phdr) *p = &real_one.segments[i];
     if (p->p_type != PT_LOAD || p->p_flags & PF_W) continue;
-    CHECK(mprotect(copy + (p->p_vaddr & ~(PAGE - 1)), p->p_vaddr % PAGE + p->p_memsz, PROT_READ | PROT_WRITE) == 0);
+    CHECK(mprotect(copy + (p->p_vaddr & ~(GOTRACE__UNWIND_PAGE - 1)), p->p_vaddr % GOTRACE__UNWIND_PAGE + p->p_memsz,
+                   PROT_READ | PROT_WRITE) == 0);
     memcpy(copy + p->p_vaddr, (const void *)(real_one.base + p->p_vaddr), p->p_memsz);
     if (table - p->p_vaddr < p->p_memsz) end = p->p_vaddr + p->p_memsz;
   }
   damaged_map.l_addr = (uintptr_t)copy;
-  damaged = (struct found_object){0, copy, copy + size, &damaged_map, copy + table, {0}};
-  find_object = find_damaged;
+  damaged = (struct gotrace__unwind_found_object){0, copy, copy + size, &damaged_map, copy + table, {0}};
+  gotrace__unwind_find_object = find_damaged;
   for (cases = 0; cases < 100000; cases++) {
     uint8_t *at[8], before[8];
     size_t changes = 1 + chance() % COUNT(at);
@@ -503,12 +505,12 @@ static void damage_real_tables(void) {
 }
 
 static void read_damaged_tables(void) {
-  int (*kept)(void *, struct found_object *) = find_object;
-  find_object = find_damaged;
+  int (*kept)(void *, struct gotrace__unwind_found_object *) = gotrace__unwind_find_object;
+  gotrace__unwind_find_object = find_damaged;
   read_made_tables();
-  find_object = kept;
+  gotrace__unwind_find_object = kept;
   damage_real_tables();
-  find_object = kept;
+  gotrace__unwind_find_object = kept;
 }
 
 static void *run_thread(void *argument) {

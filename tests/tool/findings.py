@@ -430,7 +430,9 @@ def programs(language, names, make):
         print("%s: %s" % (name, found[0]["text"] if found else "-"))
     faults = set(FAULTS) - (RECORDED if language == "go" else set())
     assert {name.replace("_recorded", "") for name in names} >= faults, names
-    print("%d faults, %d healthy programs" % (len(faults), len(names) - len(faults)))
+    healthy = [name for name in names if name.startswith("healthy")]
+    assert len(healthy) >= {"go": 10, "c": 4}[language], healthy
+    print("%d faults, %d healthy programs" % (len(faults), len(healthy)))
 
 
 def lines_of(program):

@@ -70,7 +70,7 @@ class Browser:
         self.open("file://" + page)
         self.wait_for("window.gotrace && gotrace.app.answered")
         height = None
-        while height != (height := self.run("return gotrace.app.painter.height")):  # the findings' bar takes its room
+        while height != (height := self.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(gotrace.app.painter.height))))")):  # the findings' bar takes its room when the browser draws
             self.frame()
 
     def drop(self, *files, shift=False, first=""):

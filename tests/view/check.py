@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Opens pages of gotrace view in real browsers, and compares what they draw with gotrace dump.
 
-    tests/view/check.py [-n WINDOWS] [-b BROWSER] TOOL TRACE...
+    tests/view/check.py [-n WINDOWS] [-b BROWSER] [-o chosen|served] TOOL TRACE...
 
-For each trace and WINDOWS random windows (with two browsers, the first has two thirds of them): each slice implied by
+With -o, only so many windows of each trace in each browser: of a trace that is chosen on gotrace-view.html, or that gotrace view serves. Otherwise,
+for each trace and WINDOWS random windows (with two browsers, the first has two thirds of them): each slice implied by
 dump's events (story.py) for a goroutine, proc, thread, the collector, a region or a task that is at least a pixel long
 is drawn exactly, with its state and reason or its name; shorter slices are within merged ones no longer than a pixel;
 nothing else is drawn. Logs, CPU samples, arrows and the heap's size match the events. What the page tells of
@@ -17,6 +18,7 @@ error.
 
 import bisect
 import collections
+import contextlib
 import json
 import os
 import random
@@ -30,6 +32,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
 import made_trace  # noqa: E402
+import serve  # noqa: E402
 from made_trace import numbers  # noqa: E402
 from protobuf import varint  # noqa: E402
 from story import Story  # noqa: E402
@@ -950,19 +953,56 @@ def try_lenient(b, tool, directory):
     no_errors(b)
 
 
+@contextlib.contextmanager
+def opened(b, how, trace):
+    """A trace on the page that opens traces, or on the one that is served."""
+    with contextlib.ExitStack() as stack:
+        if how == "chosen":
+            b.open("file://" + os.path.abspath(serve.PAGE))
+            b.wait_for("!document.getElementById('start').hidden")
+            b.choose("#file", os.path.abspath(trace))
+        else:
+            b.open(stack.enter_context(serve.Server(trace)).address)
+        b.wait_for("window.gotrace && gotrace.app.answered && document.getElementById('start').hidden", 600)
+        b.frame()
+        yield
+        b.open("about:blank")  # while there is a server
+
+
+def compare_opened(browsers, how, windows, tool, traces):
+    generator, wrong = random.Random(2), 0
+    for kind in browsers:
+        for trace in traces:
+            with kind(1280, 800) as b:
+                try:
+                    with opened(b, how, trace):
+                        counts = compare(b, Story(tool, trace), windows, generator)
+                    check(counts["goroutine"] > 0, "nothing was compared")
+                    no_errors(b)
+                    print("%s, %s %s: %d windows, %s" % (kind.name, os.path.basename(trace), how, windows, ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items()) if n)), flush=True)
+                except (Wrong, RuntimeError, TimeoutError) as error:
+                    wrong += 1
+                    print("%s, %s %s: %s" % (kind.name, os.path.basename(trace), how, error), flush=True)
+    return wrong > 0
+
+
 def main(words):
-    windows, only = 20, None
+    windows, only, how = 20, None, None
     while words and words[0].startswith("-"):
         if words[0] == "-n":
             windows = int(words[1])
         if words[0] == "-b":
             only = words[1]
+        if words[0] == "-o":
+            how = words[1]
         words = words[2:]
     tool, traces = words[0], words[1:]
     browsers = [b for b in browser.all_there() if not only or b.name == only]
     if not browsers:
         print("needs chromium, chromium-driver and the name localhost, or firefox-esr (make deps)")
         return 77
+    if how:
+        return compare_opened(browsers, how, windows, tool, traces)
     generator, wrong, all_counts = random.Random(1), 0, collections.Counter()
     with tempfile.TemporaryDirectory() as directory:
         for kind in browsers:

@@ -5,10 +5,11 @@
 
 The details stand at the right: a selection moves no row, their width can be dragged and is kept. In a window of 1,280
 pixels all columns of the summary fit, and no table breaks a word; in one of 2,560 rows grow. Colours have one meaning each, in light and dark, and the
-legend has all. Running time is hatched where the world was stopped. Tables say how they are sorted and are one stop of the tabulator; a line that the keys lead to is said.
+legend has all. Before anything is selected, what stands out is told there as by gotrace info; in a finding of many words, its second link takes no line of its own. Running time is hatched where the world was stopped. Tables say how they are sorted and are one stop of the tabulator; a line that the keys lead to is said.
 """
 
 import colorsys
+import json
 import os
 import subprocess
 import sys
@@ -140,6 +141,22 @@ def check_colours(b, page):
     b.run("gotrace.app.setTheme(false)")
 
 
+def check_first(b, page, trace):
+    b.open_page(page)
+    told = json.loads(browser.tool("info", "--json", trace)[0])["trace"]["stands_out"]
+    assert told and b.run("return document.querySelector('#panel p').textContent") == told
+    b.run("gotrace.app.setRange(gotrace.app.data.begin, gotrace.app.data.end)")
+    assert told not in b.run("return document.getElementById('panel').textContent")
+    with browser.page_of(made_trace.late_request(), "late.trace") as late:
+        b.open_page(late)
+    places = """
+      const [first, second] = document.querySelectorAll('#findings li button');
+      first.textContent += " words".repeat(200);
+      return [first, second].map((link) => link.getBoundingClientRect()).map(({top, bottom, right}) => [top, bottom, right]);"""
+    (top, bottom, _), (other, _, right) = b.run(places)
+    assert bottom - top > 30 and other < bottom and right <= b.run("return innerWidth"), (top, bottom, other, right)
+
+
 def check_stopped(b):
     """Half of the pixels of running time are not painted where the world was stopped, and its length is told."""
     with browser.page_of(made_trace.collecting(), "stopped.trace") as page:  # stopped from 7.5 to 8 us
@@ -214,6 +231,7 @@ def main():
                 b.open_page(page)
                 for check in check_panel, check_words, check_widths, check_colours, check_reader:
                     check(b, page)
+                check_first(b, page, trace)
                 check_stopped(b)
             check_growth(kind, page)
             print(kind.name)

@@ -4,8 +4,8 @@
     tests/view/serve.py
 
 In Chromium and Firefox the page draws what the page of -o draws. The server answers nothing to a wrong Host, token,
-method or path, and parts of the trace only as they are; the page has the trace's index; slow and silent clients hold up nobody. It ends a minute after
-the page has been closed, and on SIGINT.
+method or path, and parts of the trace only as they are; the page has the trace's index, if it is one; slow and silent clients hold up nobody, and
+silent ones are dropped. It ends a minute after the page has been closed, and on SIGINT. A page whose server has ended says so.
 """
 
 import os
@@ -26,6 +26,9 @@ import made_trace  # noqa: E402
 TOOL, PAGE = "build/examples/gotrace", "build/gotrace-view.html"
 PICTURE = "return gotrace.visible().then((all) => JSON.stringify([all, gotrace.app.data.events, gotrace.app.data.format]))"
 PAGE_CLOSED = 60  # seconds
+PATIENCE = 20  # seconds that a client has
+MOST_CLIENTS = 64
+REQUEST = 4095  # bytes that a request has at most
 
 
 class Server:
@@ -94,10 +97,72 @@ def check_answers(server, data):
         assert "Content-Range: bytes %d-%d/%d" % (first, min(last, len(data) - 1), len(data)) in head, head
     for text in "bytes=5-4", "bytes=%d-%d" % (len(data), len(data)), "bytes=-5", "bytes=5-", "bytes=0-1,3-4", "bytes=a-b", "bits=0-1", "", "bytes=0-" + "9" * 40:
         assert server.ask("trace0", "Range: " + text)[0] == 416, text
+    # Two ranges are none.
+    assert server.ask("trace0", "Range: bytes=0-1", "Range: bytes=2-3")[::2] == (200, data)
+    assert server.ask("", method="HEAD", base="/favicon.ico")[0] == server.ask("", base="/favicon.ico")[0] == 204
+    assert server.ask("alive", method="HEAD")[0] == 404
     for junk in b"\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", os.urandom(200).replace(b"\0", b"x") + b"\r\n\r\n":
         assert server.send(junk)[0] in (400, 404, 405), junk
     assert server.send(b"GET /\0/ HTTP/1.1\r\n\r\n")[0] == 0
-    assert server.send(b"GET / HTTP/1.1\r\nX: " + b"x" * 5000)[0] in (0, 431)
+    for size, status in (REQUEST, 431), (REQUEST - 1, 404):
+        end = b"" if status == 431 else b"\r\n\r\n"
+        begin = b"GET / HTTP/1.1\r\nHost: %s\r\nX: " % server.host.encode()
+        assert server.send(begin + b"x" * (size - len(begin) - len(end)) + end)[0] == status, size
+
+
+def holds(server):
+    """A connection that tells the server that a page is there."""
+    s = server.connect()
+    s.sendall(b"GET /%s/alive HTTP/1.1\r\nHost: %s\r\n\r\n" % (server.token.encode(), server.host.encode()))
+    assert s.recv(1 << 12).startswith(b"HTTP/1.1 200 ")
+    return s
+
+
+def check_pages(server, data):
+    """Pages that are there never give way, and what they say more is not listened to. When the last one may be gone, it is heard again."""
+    pages = [holds(server) for _ in range(MOST_CLIENTS)]
+    assert server.ask("trace0")[0] == 0
+    for s in pages:
+        s.sendall(b"GET / HTTP/1.1\r\n\r\n")
+    assert server.ask("trace0")[0] == 0
+    pages.pop().close()
+    for _ in range(100):
+        status, _, body = server.ask("trace0")
+        if status:
+            break
+        time.sleep(0.05)
+    assert (status, body) == (200, data)
+    for s in pages:
+        s.settimeout(0.01)
+        try:
+            assert s.recv(1) is None, "the server says more"
+        except TimeoutError:
+            s.close()
+
+
+def check_large(directory):
+    """One trace of two is larger than what the system keeps for a client. A client that takes little of it at a time gets all, and others meanwhile theirs."""
+    small, large = os.path.join(directory, "small.trace"), os.path.join(directory, "large.trace")
+    data = made_trace.many_messages(2).data()
+    for path, more in (small, b""), (large, os.urandom(1 << 20) * 40):
+        with open(path, "wb") as file:
+            file.write(data + more)
+    with open(large, "rb") as file:
+        all_of_it = file.read()
+    with Server(small, large) as server, server.connect() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        s.sendall(b"GET /%s/trace1 HTTP/1.1\r\nHost: %s\r\n\r\n" % (server.token.encode(), server.host.encode()))
+        got = b""
+        while b"\r\n\r\n" not in got:
+            got += s.recv(1000)
+        for _ in range(3):
+            got += s.recv(1000)
+            assert server.ask("trace0")[2] == data
+            assert server.ask("trace1", "Range: bytes=%d-" % len(data) + "%d" % (len(data) + 9))[2] == all_of_it[len(data):len(data) + 10]
+        rest = bytearray(got.partition(b"\r\n\r\n")[2])
+        while more := s.recv(1 << 20):
+            rest += more
+        assert rest == all_of_it
 
 
 def check_slow(server, data):
@@ -113,6 +178,13 @@ def check_slow(server, data):
     for s in held:
         s.close()
     assert server.ask("trace0", "Range: bytes=0-3")[2] == data[:4]
+
+
+def check_silent(server):
+    with server.connect() as s:
+        begin = time.time()
+        s.settimeout(PATIENCE + 60)
+        assert s.recv(1) == b"" and time.time() - begin > PATIENCE - 1, time.time() - begin
 
 
 def check_terminal(trace):
@@ -194,6 +266,44 @@ def check_index(b, trace):
         os.rename(other, trace + ".gtx")
 
 
+def check_no_index(b, trace):
+    """What is no index, though it has its name, is not used: a folder, or an empty file."""
+    name = trace + ".gtx"
+    for make, remove in (os.mkdir, os.rmdir), (lambda path: open(path, "w").close(), os.remove):
+        make(name)
+        try:
+            with Server(trace) as server:
+                assert server.ask("index0")[0] == 404
+                assert picture(b, server.address, "a.trace")
+                b.open("about:blank")
+        finally:
+            remove(name)
+
+
+def check_several(b, trace, damaged):
+    """Of two traces each is shown; one that is broken is refused, with its name."""
+    with Server(trace, damaged) as server:
+        b.open(server.address)
+        b.wait_for("window.gotrace && gotrace.app.answered")
+        assert b.run("return [gotrace.app.data.name, document.getElementById('findings').textContent.includes('indexed.trace: ')]") == ["a.trace", True]
+        b.open("about:blank")
+    with Server(trace, trace) as server:
+        b.open(server.address)
+        b.wait_for("window.gotrace && gotrace.app.answered")
+        assert b.run("return [gotrace.app.data.files.map((file) => file.title), gotrace.app.data.files.map((file) => file.trace.file.url.split('/').pop())]") == [["a.trace", "a.trace (2)"], ["trace0", "trace1"]]
+        b.open("about:blank")
+
+
+def check_gone(b, trace):
+    """A page of which the server has ended shows what it has read, and tells that it cannot be asked."""
+    with Server(trace) as server:
+        assert picture(b, server.address, "a.trace")
+    b.run("const {data} = gotrace.app; gotrace.app.setRange(data.begin, (data.begin + data.end) / 2)")
+    b.wait_for("document.getElementById('panel').textContent.includes('gotrace view, which served the trace to this page, has ended: start it again')", 20)
+    assert "Error" not in b.run("return document.getElementById('panel').textContent")
+    b.open("about:blank")
+
+
 def main():
     if not os.path.exists(PAGE):
         print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
@@ -207,9 +317,12 @@ def main():
         with Server(trace) as server:
             check_answers(server, data)
             check_slow(server, data)
+            check_pages(server, data)
+            check_silent(server)
             server.process.send_signal(signal.SIGINT)
             assert server.process.wait(20) == -signal.SIGINT
         check_terminal(trace)
+        check_large(directory)
         damaged = indexed(directory)
         for kind in browser.all_there():
             with Server(trace) as server, browser.session(kind) as b:
@@ -221,6 +334,10 @@ def main():
                     assert time.time() - closed > PAGE_CLOSED - 5, time.time() - closed
             with browser.session(kind) as b:
                 check_index(b, damaged)
+                check_no_index(b, trace)
+                check_several(b, trace, damaged)
+            with kind(1280, 800) as b:  # the browser reports that it cannot connect
+                check_gone(b, trace)
             print(kind.name)
 
 

@@ -271,6 +271,16 @@ def check_pages(path):
     assert tool("view", "--size", str(page + (1 << 20)), "-o", out, path("a.trace"), path("large.trace"))[1] == ""
 
 
+def check_programs(b, path):
+    """Of recordings, as of the children of a program, the titles tell which program each is."""
+    for program in "cat", "sort":
+        tool("record", "-q", "-o", path(program + "s.trace"), program, os.devnull)
+    tool("view", "-o", path("programs.html"), path("cats.trace"), path("sorts.trace"), path("a.trace"))
+    b.open("file://" + path("programs.html"))
+    shown(b, "cats.trace (cat)", "sorts.trace (sort)", "a.trace")
+    assert b.run("return gotrace.app.painter.layout.lines.filter((l) => l.group?.type === 'file').map((l) => l.group.title)") == b.run("return gotrace.app.data.files.map((f) => f.title)")
+
+
 def main():
     if not os.path.exists(PAGE):
         print("needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)")
@@ -305,6 +315,7 @@ def main():
                 check_names(b)
                 check_steps(b, path)
                 check_opening(b, path, alone)
+                check_programs(b, path)
                 b.open(server.address)
                 shown(b, "a.trace", "b.trace")
                 check_same(b, alone, alone)

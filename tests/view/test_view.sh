@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # The pages of gotrace view in Chromium and Firefox: tests/view/check.py, on the examples' traces, traces in Go's
-# sources, and larger ones that Go programs write, with 17 windows of each.
+# sources, and larger ones that Go programs write.
 #
-#     tests/view/test_view.sh
+#     tests/view/test_view.sh              with 17 windows of each
+#     tests/view/test_view.sh WINDOWS      only so many windows of each, in each browser: of traces that are chosen on
+#                                          gotrace-view.html, and that gotrace view serves
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tests/need.sh python3
@@ -35,6 +37,11 @@ fi
 for name in 1.21-http_1_21_good 1.21-stress_1_11_good 1.21-user_task_region_1_21_good 1.22-go122-gc-stress 1.22-go122-annotations-stress 1.27-tasks 1.27-profile 1.27-coroutine 1.27-net big; do
   [ ! -e "$go/$name.trace" ] || traces+=("$go/$name.trace")
 done
+if [ $# -gt 0 ]; then
+  [ -e build/gotrace-view.html ] || { echo "needs clang, lld, wasi-libc and libclang-rt-dev-wasm32, to build the page (make deps)"; exit 77; }
+  for how in chosen served; do tests/view/check.py -n "$1" -o $how build/examples/gotrace "${traces[@]}"; done
+  exit
+fi
 tests/view/check.py -n 17 build/examples/gotrace "${traces[@]}"
 build_tool() { ${CC:-cc} -std=c11 -O1 -w -I. $([ ! -d /usr/include/stb ] || echo "-isystem /usr/include/stb") -o "$dir/gotrace" examples/gotrace/*.c examples/gotrace/*/*.c -pthread "$@"; }
 # Pages too small for all slices: they are exact at the resolution that they state, and at coarser ones. Of these traces

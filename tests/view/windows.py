@@ -4,11 +4,11 @@
     tests/view/windows.py [-p PLACES] [-b BROWSER] [MEGABYTES]      (default: 4 places of a trace of 30 MB, in all browsers)
 
 A program of Go 1.27 writes a trace of that size. In each browser it is chosen on the page, which first shows
-what the headers of batches tell: how much each thread wrote. Before it has read the trace, in Chromium a window at a random place shows
+what the headers of batches tell: how much each thread wrote. Before it has read the trace, a window at a random place shows
 what gotrace dump tells of that time, and stays where it is when all is read. At random places windows of five
-lengths, 10 us to 10 ms, show the same, without reading the trace again. The page makes an index
+lengths, 10 us to 10 ms, show the same, without reading the trace again, and so do 100 us in the middle that are asked for in the box. The page makes an index
 meanwhile; a part in the middle that is opened alone is then read from near its beginning on, and is what gotrace view shows
-of it. While the trace is read, the page's thread is free. A file that is opened again is not read again, but one that has other contents is. Memory and the processor's time for
+of it. A trace that gotrace view serves is read in the same way. Of one that is broken in the middle the page shows such windows, and says why there is no more. While the trace is read, the page's thread is free. A file that is opened again is not read again, but one that has other contents is. Memory and the processor's time for
 a window have limits.
 """
 
@@ -30,6 +30,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
 import browser  # noqa: E402
 import check  # noqa: E402
 import made_trace  # noqa: E402
+import serve  # noqa: E402
 from browser import TOOL, read, tool  # noqa: E402
 from story import Story  # noqa: E402
 
@@ -120,9 +121,9 @@ class Processes:
             time.sleep(0.3)
 
 
-def written(data):
-    """How many bytes each thread wrote, as the headers of batches say."""
-    at, sizes = 16, collections.Counter()
+def batches(data):
+    """The thread of each batch, or None, and where its events are."""
+    at = 16
 
     def number():
         nonlocal at
@@ -138,9 +139,16 @@ def written(data):
             continue
         assert kind == EVENT_BATCH, kind
         _, thread, _, size = [number() for _ in range(4)]
-        if size and thread != 2**64 - 1:
-            sizes[thread] += size
+        yield None if thread == 2**64 - 1 else thread, at, size
         at += size
+
+
+def written(data):
+    """How many bytes each thread wrote."""
+    sizes = collections.Counter()
+    for thread, _, size in batches(data):
+        if size and thread is not None:
+            sizes[thread] += size
     return sizes
 
 
@@ -173,9 +181,9 @@ def check_windows(b, trace, places, generator, processes):
     return times, waited, counts
 
 
-def check_unread(b, trace, places, generator, processes, reads):
+def check_unread(b, trace, places, generator, processes):
     """Windows of which the page reads only the generations in which they lie and the one before, where most happens; further ones if
-    nothing happens there, as on a busy machine. Unless the browser `reads` such windows, none is read. Returns the processor's time of each, and how long each was waited for."""
+    nothing happens there, as on a busy machine. Returns the processor's time of each, and how long each was waited for."""
     first, end, sums = b.run("const {first, end, sums} = gotrace.app.data.outline; return [first, end, sums]")
     busy = sorted(range(len(sums)), key=lambda column: sums[column])[-len(sums) // 10:]
     counts, times, waited = collections.Counter(), [], []
@@ -197,11 +205,25 @@ def check_unread(b, trace, places, generator, processes, reads):
         known = [int(max(part[0] + 1, window[0] - MARGIN)), int(min(part[1] - 1, window[1] + MARGIN))]
         b.keys("e")
         check.compare_window(b, Story(TOOL, trace, *known), *window, b.run("return gotrace.state().width"), counts, known)
-    if not reads:
-        b.run("gotrace.setView(...arguments)", *window)
-    assert bool(counts["goroutine"] and counts["proc"]) == reads, counts
+    assert counts["goroutine"] and counts["proc"], counts
     assert b.run("return document.getElementById('tab-summary').disabled")
-    return reads and (times, waited)
+    return times, waited
+
+
+def check_question(b, trace):
+    """What happened in 100 us in the middle: two inputs, a key, and a text that is typed."""
+    first, last = b.run("return [gotrace.app.data.begin, gotrace.app.data.end]")
+    middle = int((first + last) / 2e6)  # in milliseconds
+    b.run("gotrace.app.setView(gotrace.app.data.begin, gotrace.app.data.end); gotrace.app.canvas.focus()")
+    b.frame()
+    b.keys("/")
+    b.keys(*"%dms 100us" % middle, "Enter")
+    b.wait_for("gotrace.state().to - gotrace.state().from < 100001", 20)
+    b.frame()
+    begin, end = b.run("return [gotrace.state().from, gotrace.state().to]")
+    assert abs((begin + end) / 2 - middle * 10**6) < 10**5 and abs(end - begin - 10**5) < 1, (begin, end, middle)
+    known = int(begin) - MARGIN, int(end) + MARGIN
+    check.compare_window(b, Story(TOOL, trace, *known), begin, end, b.run("return gotrace.state().width"), collections.Counter(), known)
 
 
 def check_part(b, trace, generations):
@@ -227,6 +249,47 @@ def check_part(b, trace, generations):
     b.wait_for("gotrace.app.data.begin === %d && gotrace.app.answered" % first)
     assert b.run("return document.getElementById('whole').hidden")
     return begin, end, got, took, used[0]
+
+
+def check_served(kind, trace, places):
+    """The same windows before all is read, of a trace that gotrace view serves: of such a window only its generations are fetched."""
+    with browser.session(kind) as b, serve.Server(trace) as server:
+        b.call("POST", "/goog/cdp/execute", {"cmd": "Page.addScriptToEvaluateOnNewDocument", "params": {"source": "if (location.protocol === 'http:') {%s}" % OUTLINED}})
+        processes = Processes(b.process.pid)
+        try:
+            b.open(server.address)
+            b.wait_for("window.outlined", 300)
+            check_unread(b, trace, places, random.Random(2), processes)
+            b.open("about:blank")
+        finally:
+            processes.end()
+
+
+def check_broken(kind, trace, path, generations):
+    """Of a trace that is broken in the middle the outline stays, with the reason; a time after that can be looked at,
+    but not one in the broken generation."""
+    broken, later = len(generations) // 3, 2 * len(generations) // 3 + 1
+    data = bytearray(read(trace))
+    at, size = next((at, size) for thread, at, size in batches(data) if at > generations[broken]["at"] and thread is not None and size > 100)
+    data[at + size // 2:at + size] = bytes([255] * (size - size // 2))
+    with open(path, "wb") as file:
+        file.write(data)
+    told = tool("check", path, status=1)[1].replace("gotrace: %s: " % path, "").strip().split("\n")[0]
+    with browser.session(kind) as b:
+        b.open("file://" + PAGE)
+        b.wait_for("!document.getElementById('start').hidden")
+        b.choose("#file", path)
+        b.wait_for("window.gotrace && gotrace.app.data.outline?.message", 900)
+        said = b.run("return document.getElementById('findings').textContent")
+        assert said.startswith(os.path.basename(path) + ": ") and told.split(":")[0] in said, (said, told)
+        for number, shown in (later, True), (broken, False):
+            begin, end = generations[number]["begin"], generations[number + 1]["begin"]
+            window = (3 * begin + end) / 4, (begin + end) / 2
+            b.run("gotrace.setView(...arguments)", *window)
+            b.wait_for("!gotrace.app.data.outline.pending", 300)
+            b.wait_for("Boolean((() => {%s})()) === %s" % (COVERED, "true" if shown else "false"), 60)
+            words = b.run("return document.getElementById('status').textContent")
+            assert words.startswith("Only the time that you look at is shown") if shown else words.startswith(said.split("\n")[0]), (words, said)
 
 
 def check_kept(b, name, data):
@@ -270,6 +333,9 @@ def main():
         assert told == dict(written(read(trace)).most_common(MOST_THREADS)), told
         at = [place["at"] for place in outline["generations"]] + [os.path.getsize(trace)]
         assert at[0] == 16 and len(at) > 3 and all(place["at"] + place["size"] == after for place, after in zip(outline["generations"], at[1:])), outline["generations"]
+        for base in "", "x", "1x", str(2**64):
+            assert "invalid value" in tool("view", "--base=" + base, "--data", "-o", "-", trace, status=2)[1]
+        assert "--base is for --data" in tool("view", "--base=1", "-o", os.devnull, trace, status=2)[1]
         small = [made_trace.runs_rarely(1000 + more, share=0.0066).data() for more in (0, 1)]
         for kind in browsers:
             generator = random.Random(1)
@@ -283,7 +349,7 @@ def main():
                     b.wait_for("window.outlined", 300)
                     outlined, pixels = b.run("return window.outlined")
                     assert 0.05 < pixels < 0.9, (outlined, pixels)
-                    unread = check_unread(b, trace, options.p, generator, processes, kind.name != "Firefox") or ([0], [0])
+                    unread = check_unread(b, trace, options.p, generator, processes)
                     before = time.time()
                     b.run(RELEASE)
                     place = b.run("return [gotrace.app.view.from, gotrace.app.view.to]")
@@ -299,6 +365,7 @@ def main():
                     most = processes.most  # what follows includes what the test itself asks for
                     b.run(STARTED)
                     times, waited, counts = check_windows(b, trace, options.p, generator, processes)
+                    check_question(b, trace)
                     assert b.run("return started") == []
                     begin, end, got, took, bytes_read = check_part(b, trace, outline["generations"])
                     check_kept(b, "small.trace", small)
@@ -312,6 +379,9 @@ def main():
                 print("%s: %.0f MB: outline after %.1f s, then %.2f s of the processors for a window, %.2f s waited (medians); shown after %.1f s (the page's thread blocked for %.2f s of it), index after %.1f s, with at most %.0f MB; %s; %.2f s of the processors for a window, %.2f s waited (medians); a part after %.1f s, %.1f MB read"
                       % (kind.name, os.path.getsize(trace) / 1e6, outlined, *map(statistics.median, unread), shown, blocked, indexed, most, ", ".join("%d of %ss" % (count, what) for what, count in counts.items() if count),
                          statistics.median(times), statistics.median(waited), took, bytes_read / 1e6), flush=True)
+                if kind is browser.Chromium:
+                    check_served(kind, trace, min(options.p, 5))
+                check_broken(kind, trace, os.path.join(directory, "broken.trace"), outline["generations"])
                 assert statistics.median(times) < MOST_TIME, times
                 assert 50 < most < MOST_MEMORY, most
 

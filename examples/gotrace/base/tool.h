@@ -282,7 +282,7 @@ typedef struct settings {
   uint32_t stacks;      /* RECORD_STACKS_... of board.h */
   uint32_t flight, cut; /* milliseconds; 0: not given */
   uint32_t sample;      /* CPU samples a second; 0: the usual number */
-  bool children, no_sample, no_switches, only_waits, quiet, no_symbolize;
+  bool children, no_sample, no_switches, only_waits, quiet, no_symbolize, paused;
 } settings;
 
 #define MOST_FRAMES 1000 /* of a stack, in any trace */

@@ -204,6 +204,7 @@ const option options[] = {
      "unwind call-site frame-pointers none", set_choice, SETTING(stacks), 0},
     {"--flight SECONDS", "keep only the last SECONDS in memory, 48 MiB at most; written at the end and on SIGUSR2",
      NULL, set_number, SETTING(flight), 1000},
+    {"--paused", "begin at gotrace ctl PID start; the program runs at once", NULL, set_flag, SETTING(paused), 0},
     {"--children",
      "also trace the processes that the program starts, each to a file of its own; gotrace view FILE... shows them on "
      "one time axis",
@@ -250,7 +251,9 @@ const command commands[] = {
          "beside the tool and in ../lib/gotrace.\n\n"
          "A trace is a new file that only its owner can read, and replaces an existing FILE. A device, a pipe or your "
          "own symbolic link is written to. What a process starts after it has given up privileges is not traced. The "
-         "trace of a process ends when it enters a sandbox (seccomp).\n\n"
+         "trace of a process that enters a sandbox (seccomp) goes on, but lacks what the library would have to ask the "
+         "system: new threads and processes, who ended waits for pipes and sockets, CPU times. Waits for descriptors "
+         "are system calls then.\n\n"
          "Nothing runs in the program but its calls: no thread, no file is open. They write into memory that gotrace "
          "shares, 64 MiB (less where ulimit -f or -v is small), from which it writes the trace. So the trace is "
          "complete however the program ends, but for the last event of each thread; also after SIGKILL or _exit. With "
@@ -279,14 +282,14 @@ const command commands[] = {
          "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
          "gets none, or that of the program, goes by the function that it began with.\n\n"
          "The exit status is 127 if COMMAND is not found, 126 if it cannot be executed.",
-     .options =
-         "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--children,--sample HZ,--no-sample,--no-switches,"
-         "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
+     .options = "-o FILE,--format FORMAT,--stacks KIND,--flight SECONDS,--paused,--children,--sample "
+                "HZ,--no-sample,--no-switches,"
+                "--limit BYTES,--cut MILLISECONDS,--min-syscall,--no-symbolize,-q",
      .files = MANY,
      .program = true,
      .run_all = command_record},
     {.name = "ctl",
-     .arguments = "PID waits|snapshot|stats [-o OUT]",
+     .arguments = "PID waits|snapshot|stats|start [-o OUT]",
      .summary = "asks about a program that is recorded now",
      .help =
          "PID is the process id of a program that gotrace record records. The program goes on meanwhile; its "
@@ -295,6 +298,8 @@ const command commands[] = {
          "took it; a deadlock first. As gotrace waits of the trace.\n\n"
          "snapshot: the trace so far, to OUT; with --flight what is kept.\n\n"
          "stats: numbers of events and threads, memory, what has been lost.\n\n"
+         "start: the trace of a program under gotrace record --paused begins, and with --children those of all its "
+         "processes, with what each thread does or waits for then.\n\n"
          "  gotrace record server &\n"
          "  gotrace ctl $(pidof server) waits",
      .options = "-o OUT,--json",

@@ -120,6 +120,16 @@ static uint32_t entry_of(const gotrace_decoder *d, int64_t number) {
   return gotrace_decoder_entry(d, number, &frame) ? pool_put_frame(&frame) : 0;
 }
 
+bool lacks_function(input *in, int64_t g) {
+  const gotrace_decoder *d = in->decoder;
+  const char *name;
+  size_t size;
+  if (!gotrace_decoder_function(d, gotrace_decoder_number(d, GOTRACE_OBJECT_GO, (uint64_t)g), &name, &size))
+    return true;
+  in->named[(uint64_t)g % COUNT(in->named)] = g;
+  return false;
+}
+
 void ahead_read(ahead *a, input *in, int64_t until, bool all) {
   const gotrace_event *e;
   gotrace_change c;
@@ -128,7 +138,7 @@ void ahead_read(ahead *a, input *in, int64_t until, bool all) {
   input_first_look(in);
   if (input_decode(in, false) != GOTRACE_OK) return;
   while (input_take(in, &e) == GOTRACE_OK) {
-    bool changed = (all || asks(in->decoder, e, false)) && gotrace_decoder_change(in->decoder, e, &c), after;
+    bool changed = (all || asks(in, e, false)) && gotrace_decoder_change(in->decoder, e, &c), after;
     unsigned change = change_specs[e->kind].kind;
     if (!any) first = input_first_time(in, e), any = true;
     after = between(first, e->time) > until;

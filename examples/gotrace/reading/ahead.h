@@ -68,15 +68,21 @@ bool ahead_ends_again(const ahead *a, const gotrace_event *end);
 
 /* ---- What events tell, in any format ---- */
 
+/* Whether the decoder does not know the function of a goroutine. Finding that out takes several look-ups, and most
+ * events have a stack, so input.named has the goroutines whose function it knows. */
+bool lacks_function(input *in, int64_t g);
+
 /* Whether the decoder must be asked what an event changes, if no filter needs that: a goroutine begins or ends, or its
  * status is told; a stack may tell the function of one, unless it is `named`; or the rows of gotrace_find_change_spec
  * do not tell all. */
-static inline bool asks(const gotrace_decoder *d, const gotrace_event *e, bool named) {
-  const char *name;
-  size_t size;
-  if (changes_go(e->kind) && (appears(e->kind) || ends_go(e->kind))) return true;
-  return !named && e->stack && e->g != GOTRACE_NO_ID &&
-         !gotrace_decoder_function(d, gotrace_decoder_number(d, GOTRACE_OBJECT_GO, (uint64_t)e->g), &name, &size);
+static inline bool asks(input *in, const gotrace_event *e, bool named) {
+  if (changes_go(e->kind) && (appears(e->kind) || ends_go(e->kind))) {
+    uint64_t changes = appears(e->kind) ? e->args[0] : (uint64_t)e->g;
+    in->named[changes % COUNT(in->named)] = GOTRACE_NO_ID; /* the next one with this id is another */
+    return true;
+  }
+  return !named && e->stack && e->g != GOTRACE_NO_ID && in->named[(uint64_t)e->g % COUNT(in->named)] != e->g &&
+         lacks_function(in, e->g);
 }
 
 /* The reason of the implied events of a coroutine switch, for which Go has none. */

@@ -189,6 +189,7 @@ void input_first_look(input *in) { in->first_look = true; }
 gotrace_result input_decode(input *in, bool raw) {
   gotrace_decoder_options options = {0};
   gotrace_result result;
+  size_t i;
   options.raw = raw;
   options.lenient = in->lenient;
   options.from = raw ? 0 : in->from;
@@ -207,6 +208,7 @@ gotrace_result input_decode(input *in, bool raw) {
   gotrace_decoder_close(in->decoder);
   in->decoder = NULL;
   in->batch_size = in->taken = 0;
+  for (i = 0; i < COUNT(in->named); i++) in->named[i] = GOTRACE_NO_ID;
   in->dropped = 0;
   in->done = in->shown;
   in->share = (1 - in->done) * (in->first_look ? 0.5 : 1);

@@ -52,6 +52,7 @@ typedef struct input {
   bool first_look;      /* see input_first_look() */
   double shown;         /* part of the whole work that the terminal shows; never decreases */
   uint64_t events;
+  int64_t named[256]; /* by id % 256, goroutines of which the decoder knows the function: see asks() in ahead.h */
   const gotrace_event *batch[64]; /* for input_take() */
   size_t batch_size, taken;
 } input;

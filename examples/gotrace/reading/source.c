@@ -199,34 +199,61 @@ static void give_created(source *s, const op *status) {
   give(s, &o);
 }
 
-/* Calls `take` for each of the trace's strings that begin with `prefix`, the first of them in the first `most` bytes.
- * No event refers to such texts, so the trace is read once more for them, unless it has none. `met`: for what `take`
- * has met. */
+#define MODULE "gotrace.module "
+
+/* Calls `take` for each of the trace's strings that begin with `prefix`, the first of them in the first `most` bytes,
+ * until it returns false. No event refers to such texts, so the trace is read once more for them, unless it has none.
+ * `met`: for what `take` has met. */
 static void take_strings(source *s, const char *prefix, size_t most,
-                         void (*take)(source *, map *met, const char *text, size_t size)) {
+                         bool (*take)(source *, map *met, const char *text, size_t size)) {
   map met = {0};
   const size_t size = strlen(prefix);
   gotrace_event e;
   if (!input_contains(s->in, prefix, size, most) || input_decode(s->in, true) != GOTRACE_OK) return;
   while (input_next(s->in, &e) == GOTRACE_OK)
-    if (is_string(&e) && e.data_size > size && memcmp(e.data, prefix, size) == 0) take(s, &met, e.data, e.data_size);
+    if (is_string(&e) && e.data_size > size && memcmp(e.data, prefix, size) == 0 && !take(s, &met, e.data, e.data_size))
+      break;
   map_free(&met);
 }
 
 /* Adds a module to the world, once. */
-static void take_module(source *s, map *met, const char *data, size_t size) {
+static bool take_module(source *s, map *met, const char *data, size_t size) {
   world *w = &s->w;
   uint32_t text = pool_put_text(data, size);
-  if (map_get(met, text)) return;
+  if (map_get(met, text)) return true;
   map_put(met, text, w);
   GROW(w->modules, w->module_count, w->module_capacity);
   w->modules[w->module_count++] = text;
+  return true;
 }
 
-static void take_old_waits(source *s, map *met, const char *data, size_t size) {
+/* Whether a module is what was executed: it is a file, and no library. Notes its name. */
+static bool notes_program(source *s, const char *data, size_t size) {
+  const char *name = memrchr(data, '/', size), *end = data + size;
+  if (!name || memmem(name, (size_t)(end - name), ".so", 3)) return false;
+  s->w.program = pool_put_text(name + 1, (size_t)(end - name - 1));
+  return true;
+}
+static bool take_program(source *s, map *met, const char *data, size_t size) {
+  (void)met;
+  return !notes_program(s, data, size);
+}
+
+/* `later`: reading begins at an index, which has the modules. */
+static void find_program(source *s, bool later) {
+  size_t i;
+  if (!later) take_strings(s, MODULE, told_within(s->in), take_program);
+  for (i = 0; later && i < s->w.module_count; i++) {
+    pool_text text = pool_text_of(s->w.modules[i]);
+    if (notes_program(s, text.data, text.size)) return;
+  }
+}
+
+static bool take_old_waits(source *s, map *met, const char *data, size_t size) {
   const size_t prefix = strlen(OLD_WAITS);
   (void)met;
   take_told(&s->old_waits, data + prefix, size - prefix);
+  return true;
 }
 
 uint32_t old_wait(const source *s, uint64_t id) {
@@ -425,7 +452,8 @@ gotrace_result source_begin(source *s, input *in, consumer *to, int64_t from, in
   input_first_look(in);
   to->input = info.format;
   s->w.chosen = true;
-  if (to->modules && !later) take_strings(s, "gotrace.module ", SIZE_MAX, take_module);
+  if (to->modules && !later) take_strings(s, MODULE, SIZE_MAX, take_module);
+  if (to->program && s->ahead.recorded) find_program(s, later);
   if (!later && !in->from && input_is_kept(in)) take_strings(s, OLD_WAITS, told_within(in), take_old_waits);
   pool_forget_ids(); /* of another trace */
   s->beginning = info.family == 1;
@@ -447,7 +475,7 @@ static inline void note_event(source *s, const gotrace_event *e) {
 void ask(source *s, const gotrace_event *e) {
   /* If the trace was read ahead, the world has names that the decoder does not have yet. */
   const goroutine *g = !s->ahead.count && e->stack && e->g != GOTRACE_NO_ID ? world_go(&s->w, (uint64_t)e->g) : NULL;
-  bool needed = s->asks_all || asks(s->in->decoder, e, g && g->entry);
+  bool needed = s->asks_all || asks(s->in, e, g && g->entry);
   s->changed = needed && gotrace_decoder_change(s->in->decoder, e, &s->change);
 }
 

@@ -31,6 +31,7 @@ typedef struct consumer {
   bool history;   /* needs the world's `history` */
   filter *own[2]; /* filters that the consumer applies itself, in the part; NULL: none. They are told what is ahead */
   bool modules;   /* needs the world's modules */
+  bool program;   /* wants to know which file was executed, if `gotrace record` wrote the trace: world.program */
   bool later;     /* reading may begin at an index: what is before the part is needed only for the world, and `load` */
   /* With `as_go`: makes the world and what the consumer knows from what an index has for it; false: it does not fit. */
   bool (*load)(struct consumer *, const index_moment *);

@@ -143,7 +143,8 @@ typedef struct world {
   size_t experiment_count, experiment_capacity;
   uint32_t *modules; /* texts that describe modules, for gotrace symbolize; no operation carries them */
   size_t module_count, module_capacity;
-  unsigned stw; /* sum of the goroutines' stw */
+  uint32_t program; /* a text: the name of the file that was executed, without its folder; 0: unknown */
+  unsigned stw;     /* sum of the goroutines' stw */
   bool gc;
   wall_clock wall;
   int64_t stw_since; /* when the first of them began */

@@ -145,12 +145,12 @@ struct wakes {
   } bucket[WAKE_BUCKETS] __attribute__((aligned(64)));
 };
 
-/* Why a trace ends, if not by an error. The process says 0 again if exec fails. With --children it also says the errno
- * of its children that cannot open the command's files: they have no box in which they could. */
-enum { SAID_WHY = 0xff, SAID_UNREACHED_SHIFT = 8 };
+/* Why a trace ends, if not by an error. The process says 0 again if exec fails. It also says that it has entered a
+ * sandbox; and with --children the errno of its children that cannot open the command's files: they have no box in
+ * which they could. */
+enum { SAID_WHY = 0x7f, SAID_SANDBOXED = 0x80, SAID_UNREACHED_SHIFT = 8 };
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
-  TRACE_SANDBOXED,    /* the process enters a sandbox */
   TRACE_KILLED,       /* a signal for which the program has no handler */
   TRACE_EXITS,        /* the process ends by itself */
   TRACE_CUT_OFF       /* the process has ended, and did not say that it would */
@@ -158,9 +158,12 @@ enum {
 
 /* How each trace ended, in the order of the list; shared by the command and the writers. */
 struct trace_ends {
+  uint32_t started; /* atomic; with --paused: somebody has started the recording, of all processes */
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
+    uint32_t sandboxed;           /* the process has entered a sandbox */
+    uint32_t paused;              /* nobody has started the recording */
     uint32_t unreached;           /* errno of its children that cannot be traced; 0: */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
     uint64_t events, waits;       /* of threads, for room */
@@ -171,6 +174,8 @@ struct trace_ends {
 static inline size_t list_size(uint32_t traces) {
   return sizeof(struct trace_list) + traces * sizeof(struct trace_entry);
 }
-static inline size_t ends_size(uint32_t traces) { return traces * sizeof(struct trace_end); }
+static inline size_t ends_size(uint32_t traces) {
+  return sizeof(struct trace_ends) + traces * sizeof(struct trace_end);
+}
 
 #endif

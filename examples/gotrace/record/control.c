@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ASK_STATS = 1, ASK_TRACE }; /* a byte */
+enum { ASK_STATS = 1, ASK_TRACE, ASK_START }; /* a byte */
 
 /* With ASK_TRACE comes the trace's file, open to read, of which `size` bytes are complete. */
 typedef struct answer {
@@ -106,7 +106,7 @@ static int open_to_read(int trace, answer *a) {
 
 /* Who may ask is waited for a moment. Anybody else gets no answer, and could otherwise keep the recorder from reading.
  */
-static void answer_one(int connection, recorder *r, int trace) {
+static void answer_one(int connection, recorder *r, int trace, void (*start)(void)) {
   struct pollfd ready = {connection, POLLIN, 0};
   answer a;
   char what = 0;
@@ -114,7 +114,12 @@ static void answer_one(int connection, recorder *r, int trace) {
   memset(&a, 0, sizeof a);
   if (!is_friend(connection)) return;
   if (poll(&ready, 1, 100) <= 0 || recv(connection, &what, 1, MSG_DONTWAIT) != 1) return;
-  if (what == ASK_TRACE) {
+  if (what == ASK_START) {
+    if (recorder_is_paused(r)) start();
+    else a.refused = EALREADY;
+  } else if (what == ASK_TRACE && recorder_is_paused(r)) {
+    a.refused = EAGAIN;
+  } else if (what == ASK_TRACE) {
     recorder_cut(r, trace);
     file = recorder_keeps(r) ? open_kept(r, &a) : open_to_read(trace, &a);
     if (file < 0) a.refused = (uint32_t)errno;
@@ -126,10 +131,10 @@ static void answer_one(int connection, recorder *r, int trace) {
   if (file >= 0) close(file);
 }
 
-void control_answer(recorder *r, int trace) {
+void control_answer(recorder *r, int trace, void (*start)(void)) {
   int connection = listener < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (connection < 0) return;
-  answer_one(connection, r, trace);
+  answer_one(connection, r, trace, start);
   close(connection);
 }
 
@@ -164,6 +169,7 @@ static int ask(long process, char what, answer *a) {
     memcpy(&file, CMSG_DATA(with), sizeof file);
   close(connection);
   if (a->refused == EAGAIN) fail("process %ld has not begun to record", process);
+  if (a->refused == EALREADY) fail("process %ld is recorded already", process);
   if (a->refused == ESPIPE)
     fail("the trace of process %ld goes to no regular file, from which it could be read", process);
   if (a->refused) fail("the recorder of process %ld: %s", process, strerror((int)a->refused));
@@ -211,6 +217,7 @@ static void write_named(int trace, const char *name, output *out, long process) 
 
 static void print_stats(const struct recorder_stats *s) {
   char time[32];
+  if (s->paused) printf("paused       until gotrace ctl start\n");
   printf("events       %llu\n", (ull)s->events);
   printf("threads      %llu\n", (ull)s->threads);
   printf("last cut     %s ago\n", duration_text((double)s->since_cut, time));
@@ -225,15 +232,19 @@ int command_ctl(char **words, int count, const settings *set) {
   answer a;
   output out;
   int file, named;
-  if (count != 2) usage("ctl takes a process id, and one of waits, snapshot and stats");
+  if (count != 2) usage("ctl takes a process id, and one of waits, snapshot, stats and start");
   if (*end || process <= 0) usage("'%s' is no process id", words[0]);
   if (strcmp(words[1], "stats") == 0) {
     ask(process, ASK_STATS, &a);
     print_stats(&a.stats);
     return 0;
   }
+  if (strcmp(words[1], "start") == 0) {
+    ask(process, ASK_START, &a);
+    return 0;
+  }
   if (strcmp(words[1], "snapshot") != 0 && strcmp(words[1], "waits") != 0)
-    usage("'%s' is none of waits, snapshot and stats", words[1]);
+    usage("'%s' is none of waits, snapshot, stats and start", words[1]);
   if (*words[1] == 's' && !set->output) usage("snapshot needs -o OUT");
   file = ask(process, ASK_TRACE, &a);
   if (file < 0) fail("the recorder of process %ld sends no trace", process);

@@ -15,7 +15,7 @@ void control_begin(pid_t process);
 
 void control_end(void);
 
-/* Answers who has asked. `trace`: where it is written; -1: not known yet. */
-void control_answer(recorder *r, int trace);
+/* Answers who has asked. `trace`: where it is written; -1: not known yet. `start`: starts a recorder that is paused. */
+void control_answer(recorder *r, int trace, void (*start)(void));
 
 #endif

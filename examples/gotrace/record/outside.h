@@ -89,20 +89,23 @@ struct recorder {
   size_t ended_count, ended_capacity;
   gotrace__module_record *unloaded; /* modules; the others are gotrace__modules.records */
   size_t module_count;
-  uint64_t unloads;   /* number of modules unloaded, as the process says */
-  uint32_t wanted;    /* cuts that the process has asked for */
-  uint64_t copied;    /* bytes of tables */
-  uint64_t last_cut;  /* nanoseconds */
-  uint64_t cut_every; /* likewise */
-  uint64_t last_id;   /* of goroutines that the transcriber adds */
-  bytes entry;        /* being copied */
-  bytes written;      /* by the transcriber, not yet complete */
-  size_t complete;    /* of them */
-  uint64_t flight;    /* nanoseconds that the flight recorder keeps; 0: all is written */
-  bytes head;         /* of the file */
+  uint64_t unloads;    /* number of modules unloaded, as the process says */
+  uint32_t wanted;     /* cuts that the process has asked for */
+  uint64_t copied;     /* bytes of tables */
+  uint64_t last_cut;   /* nanoseconds */
+  uint64_t cut_every;  /* likewise */
+  uint64_t last_id;    /* of goroutines that the transcriber adds */
+  bytes entry;         /* being copied */
+  bytes written;       /* by the transcriber, not yet complete */
+  size_t complete;     /* of them */
+  uint64_t flight;     /* nanoseconds that the flight recorder keeps; 0: all is written */
+  uint64_t size_limit; /* of the trace; 0: none */
+  bytes head;          /* of the file */
   generation *kept;
   size_t kept_count, kept_capacity, kept_bytes;
   uint32_t snapshots; /* that the process has asked for */
+  bool paused;
+  uint64_t dropped; /* events before the start */
   int system_error;
   gotrace_result result; /* why no more is read, or GOTRACE_OK */
   /* CPU samples and context switches: */
@@ -594,6 +597,7 @@ static uint64_t read_all(recorder *r, gotrace__clocks *clocks) {
   r->before = r->now;
   gotrace__read_clocks(&r->now);
   *clocks = r->now;
+  gotrace__store_relaxed(&r->box->tick, r->now.tick);
   copied = copy_all(r);
   read_samples(r);
   return copied;
@@ -656,7 +660,9 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   options.context = r;
   options.budget = &r->budget;
   options.beyond_limit = true;
-  options.size_limit = set->size_limit;
+  options.size_limit = r->size_limit = set->size_limit;
+  options.most_places =
+      r->size / (sizeof(gotrace_go) < sizeof(gotrace_proc) ? sizeof(gotrace_go) : sizeof(gotrace_proc));
   gotrace__read_clocks(&clocks);
   r->last_cut = clocks.nanoseconds;
   r->now = clocks;
@@ -666,10 +672,18 @@ recorder *recorder_begin(int box, const struct record_settings *set) {
   return r;
 }
 
+void recorder_pause(recorder *r) {
+  r->paused = true;
+  r->t->options.size_limit = 0; /* what is dropped does not count */
+}
+
+bool recorder_is_paused(const recorder *r) { return r->paused; }
+
 bool recorder_is_used(const recorder *r) { return gotrace__load_acquire(&r->box->base) != 0; }
 
 uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_WHY; }
 uint32_t recorder_unreached(const recorder *r) { return gotrace__load_acquire(&r->box->said) >> SAID_UNREACHED_SHIFT; }
+bool recorder_is_sandboxed(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_SANDBOXED; }
 
 static bool write_data(int to, const bytes *data, size_t size) {
   size_t at = 0;
@@ -733,8 +747,21 @@ static void note_failure(recorder *r, bool written) {
   stop_reading(r, GOTRACE_ERROR_SINK);
 }
 
+/* While the recorder is paused: keeps only the header. */
+static void drop_complete(recorder *r) {
+  bytes *w = &r->written;
+  if (r->complete <= GOTRACE__HEADER_SIZE) return;
+  memmove(w->data + GOTRACE__HEADER_SIZE, w->data + r->complete, w->size - r->complete);
+  w->size -= r->complete - GOTRACE__HEADER_SIZE;
+  r->complete = GOTRACE__HEADER_SIZE;
+}
+
 /* Writes the trace up to its last cut. */
 static void write_complete(recorder *r, int to) {
+  if (r->paused) {
+    drop_complete(r);
+    return;
+  }
   if (r->flight) keep_complete(r);
   if (r->flight || to < 0 || !r->complete) return;
   note_failure(r, r->system_error || write_data(to, &r->written, r->complete));
@@ -759,6 +786,7 @@ static bool read_box(recorder *r, int to, bool cut) {
         (more || !(wanted || cut)))
       continue;
     gotrace__transcribe_cut(t);
+    t->options.restate = r->flight != 0; /* see recorder_start */
     r->last_cut = clocks.nanoseconds;
     r->complete = r->written.size;
   } while (more);
@@ -778,12 +806,23 @@ void recorder_cut(recorder *r, int to) {
   read_box(r, to, true);
 }
 
+/* The trace begins with a generation that states what all are doing. */
+void recorder_start(recorder *r, int to) {
+  read_box(r, to, true);
+  r->paused = false;
+  r->dropped = r->t->events;
+  r->t->options.restate = true;
+  if (r->size_limit) r->t->options.size_limit = r->t->bytes + r->size_limit;
+  if (r->events) perf_start(r->events);
+}
+
 void recorder_get_stats(const recorder *r, struct recorder_stats *to) {
   gotrace__clocks now;
   size_t i;
   gotrace__read_clocks(&now);
   memset(to, 0, sizeof *to);
-  to->events = r->t->events;
+  to->paused = r->paused;
+  to->events = r->paused ? 0 : r->t->events - r->dropped;
   for (i = 0; i < r->stream_count; i++) to->threads += r->streams[i].source != NULL;
   to->since_cut = now.nanoseconds - r->last_cut;
   to->waits = gotrace__load_relaxed(&r->box->waits);
@@ -818,12 +857,13 @@ static void complete_trace(recorder *r, int to, struct trace_end *end) {
   if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
   r->complete = r->written.size;
   write_complete(r, to);
-  if (r->flight && to >= 0) note_failure(r, recorder_write_kept(r, to));
+  if (r->flight && to >= 0 && !r->paused) note_failure(r, recorder_write_kept(r, to));
   if (r->result == GOTRACE_OK && (said == GOTRACE_LIMIT_REACHED || said == GOTRACE_ERROR_OUT_OF_MEMORY))
     r->result = said;
   end->result = (int32_t)r->result;
   end->system_error = r->system_error;
-  end->events = t->events;
+  end->events = r->paused ? 0 : t->events - r->dropped;
+  end->paused = r->paused;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) end->problems[i] = t->problems[i];
   end->waits = gotrace__load_relaxed(&box->waits);
   end->problems[GOTRACE_PROBLEM_NO_MEMORY] += box->lost;

@@ -50,7 +50,7 @@ typedef struct ring {
 
 struct perf_events {
   pid_t process;
-  bool executes;
+  bool executes, paused;
   uint64_t lost;
   size_t processors;
   size_t ring_count;       /* of each event, one a processor */
@@ -92,7 +92,8 @@ static struct perf_event_attr describe_told(const perf_events *events, uint64_t 
   a.sample_id_all = 1;
   a.use_clockid = 1;
   a.clockid = CLOCK_MONOTONIC;
-  a.disabled = a.enable_on_exec = events->executes;
+  a.disabled = events->executes || events->paused;
+  a.enable_on_exec = events->executes && !events->paused;
   a.inherit = 1;
 #ifdef PERF_ATTR_SIZE_VER7
   a.inherit_thread = 1; /* Linux 5.13: not by other processes */
@@ -148,11 +149,12 @@ static bool open_rings(perf_events *events, struct perf_event_attr attributes, s
   return true;
 }
 
-perf_events *perf_begin(pid_t process, bool executes) {
+perf_events *perf_begin(pid_t process, bool executes, bool paused) {
   size_t count = (size_t)sysconf(_SC_NPROCESSORS_CONF);
   perf_events *events = zeroed(sizeof *events + 2 * count * sizeof *events->rings);
   events->process = process;
   events->executes = executes;
+  events->paused = paused;
   events->processors = count;
   return events;
 }
@@ -174,6 +176,12 @@ bool perf_take_samples(perf_events *events, uint32_t hertz) {
   a.sample_stack_user = STACK_BYTES;
   while (pages < MOST_PAGES && pages * (size_t)sysconf(_SC_PAGESIZE) < room) pages *= 2;
   return open_rings(events, a, pages);
+}
+
+void perf_start(const perf_events *events) {
+  size_t i;
+  for (i = 0; i < events->ring_count; i++)
+    if (events->rings[i].event >= 0) ioctl(events->rings[i].event, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 static void take_sample(const perf_events *events, const void *record, size_t size, perf_take *take, void *context) {
@@ -308,12 +316,13 @@ uint32_t perf_usual_rate(void) {
 struct perf_events {
   int unused;
 };
-perf_events *perf_begin(pid_t process, bool executes) {
-  (void)process, (void)executes;
+perf_events *perf_begin(pid_t process, bool executes, bool paused) {
+  (void)process, (void)executes, (void)paused;
   return zeroed(sizeof(perf_events));
 }
 bool perf_take_switches(perf_events *events) { return (void)events, errno = ENOSYS, false; }
 bool perf_take_samples(perf_events *events, uint32_t hertz) { return (void)events, (void)hertz, errno = ENOSYS, false; }
+void perf_start(const perf_events *events) { (void)events; }
 void perf_read(perf_events *events, perf_take *take, void *context) { (void)events, (void)take, (void)context; }
 uint64_t perf_take_lost(perf_events *events) {
   (void)events;

@@ -28,12 +28,15 @@ typedef struct perf_record {
 } perf_record;
 
 /* For a process that has one thread, and for all threads that it will have. `executes`: from when it executes a program
- * on; otherwise from now on, with less memory, since there may be many such processes. */
-perf_events *perf_begin(pid_t process, bool executes);
+ * on; otherwise from now on, with less memory, since there may be many such processes. `paused`: from perf_start on. */
+perf_events *perf_begin(pid_t process, bool executes, bool paused);
 
 /* Take context switches, and so many CPU samples in a second of each thread's CPU time. False: see errno. */
 bool perf_take_switches(perf_events *events);
 bool perf_take_samples(perf_events *events, uint32_t hertz);
+
+/* For the process's threads of now, too. */
+void perf_start(const perf_events *events);
 
 /* How many samples to take in a second if nobody says it: fewer where setting a timer takes long. */
 uint32_t perf_usual_rate(void);

@@ -278,6 +278,7 @@ static struct {
   uint32_t index;     /* of the trace in the list; that of the first program is the first */
   uint32_t hertz;     /* of CPU samples; 0: none */
   bool switches;      /* take context switches */
+  bool paused;        /* until somebody starts the recording: see ends->started */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
@@ -310,6 +311,7 @@ static bool begin_outside(struct kept_file *box, size_t usual) {
     close(file);
     return false;
   }
+  if (outside.paused && !__atomic_load_n(&ends->started, __ATOMIC_ACQUIRE)) recorder_pause(outside.recorder);
   keep_file(box, file);
   outside.box = box->identity.inode;
   return true;
@@ -318,6 +320,7 @@ static bool begin_outside(struct kept_file *box, size_t usual) {
 static void make_box(const settings *set) {
   outside.hertz = set->no_sample ? 0 : set->sample ? set->sample : perf_usual_rate();
   outside.switches = !set->no_switches;
+  outside.paused = set->paused;
   if (begin_outside(&shared.box, BOX_BYTES)) return;
   if (errno == EFBIG)
     fail("%zu MiB of memory to share with the program are more than the limits of file sizes (ulimit -f) and, "
@@ -331,7 +334,7 @@ static void begin_events(pid_t process, bool executes) {
   perf_events *events;
   bool switched, sampled;
   if (!outside.hertz && !outside.switches) return;
-  events = perf_begin(process, executes);
+  events = perf_begin(process, executes, recorder_is_paused(outside.recorder));
   errno = 0;
   switched = outside.switches && perf_take_switches(events);
   sampled = outside.hertz && perf_take_samples(events, outside.hertz);
@@ -405,7 +408,7 @@ static bool has_box(void) {
 /* Whether the trace ends before its process. */
 static bool leaves_box(void) {
   uint32_t said = recorder_said(outside.recorder);
-  return said == TRACE_SANDBOXED || (said == TRACE_EXECUTES && (has_successor() || !has_box()));
+  return said == TRACE_EXECUTES && (has_successor() || !has_box());
 }
 
 /* The process has ended while its trace began, so its file stays empty. */
@@ -422,7 +425,7 @@ static void remove_empty(void) {
 /* A program that is executed may be killed before the library begins in it. */
 static uint32_t why_ended(uint32_t said, int status) {
   if (said == TRACE_EXECUTES && status >= 0 && WIFSIGNALED(status)) return TRACE_KILLED;
-  if (said == TRACE_EXECUTES || said == TRACE_SANDBOXED || said == TRACE_KILLED) return said;
+  if (said == TRACE_EXECUTES || said == TRACE_KILLED) return said;
   if (status >= 0) return WIFSIGNALED(status) ? TRACE_KILLED : TRACE_EXITS;
   return said == TRACE_EXITS ? said : TRACE_CUT_OFF;
 }
@@ -435,12 +438,13 @@ static void finish_outside(int status) {
   find_output_of_box();
   end.why = why_ended(recorder_said(r), status);
   end.unreached = recorder_unreached(r);
+  end.sandboxed = recorder_is_sandboxed(r);
   recorder_finish(r, outside.output, &end);
   remove_empty();
   outside.recorder = NULL;
   control_end();
-  if (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor() && read_entry(&entry) && *entry.name &&
-      outside.output >= 0)
+  if ((end.paused || (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor())) && read_entry(&entry) &&
+      *entry.name && outside.output >= 0)
     unlinkat(out.folder, entry.name, 0);
   ends->entry[outside.index] = end;
   __atomic_store_n(&ends->entry[outside.index].has_ended, 1u, __ATOMIC_RELEASE);
@@ -490,6 +494,12 @@ static void write_snapshot(void) {
   if (!renamed) unlinkat(out.folder, unfinished, 0);
 }
 
+/* The recording of all processes begins. */
+static void start_recording(void) {
+  __atomic_store_n(&ends->started, 1u, __ATOMIC_RELEASE);
+  recorder_start(outside.recorder, outside.output);
+}
+
 /* Reads what the process captures, and waits a moment, or until something happens. */
 static void follow_outside(void) {
   bool busy;
@@ -498,12 +508,13 @@ static void follow_outside(void) {
     finish_outside(-1);
     return;
   }
+  if (recorder_is_paused(outside.recorder) && __atomic_load_n(&ends->started, __ATOMIC_ACQUIRE)) start_recording();
   busy = recorder_read(outside.recorder, outside.output);
-  if (recorder_wants_snapshot(outside.recorder)) {
+  if (recorder_wants_snapshot(outside.recorder) && !recorder_is_paused(outside.recorder)) {
     recorder_cut(outside.recorder, outside.output); /* the process may have asked since */
     write_snapshot();
   }
-  control_answer(outside.recorder, outside.output);
+  control_answer(outside.recorder, outside.output, start_recording);
   recorder_wait(outside.recorder, busy ? 5 : 20);
 }
 
@@ -1012,17 +1023,20 @@ static void summarize(trace *t, bool details) {
             "gotrace: process %d is not traced any more: it has executed a program that loads no library or that ended "
             "at once, or has given up privileges, or has entered a namespace, or has no /proc\n",
             process);
-  if (end->why == TRACE_SANDBOXED && !t->goes_on)
+  if (end->sandboxed)
     fprintf(stderr,
-            "gotrace: %s: process %d is not traced any more: it has entered a sandbox (seccomp), which could "
-            "kill it for what the tracer does\n",
+            "gotrace: %s: process %d has entered a sandbox (seccomp), which could kill it for system calls of the "
+            "tracer's: its trace lacks the threads and processes that began after that, who ended waits for pipes and "
+            "sockets, and CPU times\n",
             path, process);
   if (end->unreached)
     fprintf(stderr,
             "gotrace: %s: children of process %d are not traced, nor what they start: they cannot open the recorder's "
             "files (%s), as in a namespace or without privileges\n",
             path, process, strerror((int)end->unreached));
-  if (!t->is_there) return;
+  if (end->paused && !t->goes_on)
+    fprintf(stderr, "gotrace: process %d ended before gotrace ctl %d start: it has no trace\n", process, process);
+  if (!t->is_there || end->paused) return;
   if (!end->has_ended) {
     fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path, process);
   } else if (end->why == TRACE_KILLED) {

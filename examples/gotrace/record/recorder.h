@@ -15,6 +15,12 @@ int recorder_make_box(size_t size);
 /* Begins the trace, before the process runs. The file stays the caller's. NULL: see errno. */
 recorder *recorder_begin(int box, const struct record_settings *set);
 
+/* Until recorder_start the trace has nothing: what happens is transcribed, so that the trace then begins with what each
+ * thread does or waits for, and dropped. Call it before the first recorder_read. */
+void recorder_pause(recorder *r);
+bool recorder_is_paused(const recorder *r);
+void recorder_start(recorder *r, int to);
+
 /* Adds CPU samples to the trace, and context switches if they are taken. The recorder ends the events. */
 void recorder_take_events(recorder *r, perf_events *events, bool switched);
 
@@ -25,6 +31,9 @@ bool recorder_is_used(const recorder *r);
  * may be any number. */
 uint32_t recorder_said(const recorder *r);
 uint32_t recorder_unreached(const recorder *r);
+
+/* Whether it has entered a sandbox (seccomp). */
+bool recorder_is_sandboxed(const recorder *r);
 
 /* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was anything. */
 bool recorder_read(recorder *r, int to);
@@ -46,6 +55,7 @@ struct recorder_stats {
   uint64_t waits;      /* for room: how often a thread did so */
   uint64_t used, size; /* bytes of the box */
   uint64_t problems;
+  bool paused;
 };
 void recorder_get_stats(const recorder *r, struct recorder_stats *to);
 

@@ -6,7 +6,8 @@
 
 #include "walk.h"
 
-#include "frames.h"
+#define GOTRACE__UNWIND_COPIES
+#include "../../unwind/gotrace_unwind.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #if HAS_UNWINDER
 
 struct code_image {
-  module m; /* its base differs from process to process */
+  gotrace__unwind_module m; /* its base differs from process to process */
   ElfW(Phdr) * segments;
   uint8_t *data;
 };
@@ -40,7 +41,7 @@ static ElfW(Phdr) * find_described(ElfW(Phdr) * segments, size_t count) {
   for (p = segments; p < end; p++)
     if (p->p_type == PT_GNU_EH_FRAME) table = p;
   for (p = segments; table && p < end; p++)
-    if (may_describe(p) && table->p_vaddr - p->p_vaddr < p->p_filesz) return p;
+    if (gotrace__unwind_may_describe(p) && table->p_vaddr - p->p_vaddr < p->p_filesz) return p;
   return NULL;
 }
 
@@ -79,7 +80,7 @@ static bool read_image(int file, size_t *room, code_image *i) {
   i->data = malloc(described->p_filesz);
   if (!i->data || !read_at(file, i->data, described->p_filesz, described->p_offset)) return false;
   *room -= described->p_filesz;
-  i->m = (module){0, i->segments, head.e_phnum, described, i->data};
+  i->m = (gotrace__unwind_module){0, i->segments, head.e_phnum, described, i->data};
   return true;
 }
 
@@ -99,7 +100,7 @@ code_image *code_image_of_vdso(void) {
   described = find_described(segments, head->e_phnum);
   if (!described) return NULL;
   i = zeroed(sizeof *i);
-  i->m = (module){0, segments, head->e_phnum, described, (const uint8_t *)head + described->p_offset};
+  i->m = (gotrace__unwind_module){0, segments, head->e_phnum, described, (const uint8_t *)head + described->p_offset};
   return i;
 }
 
@@ -112,17 +113,17 @@ void code_image_free(code_image *i) {
 
 uintptr_t code_image_start(const code_image *i, uintptr_t address) {
   uintptr_t start;
-  return find_description(&i->m, address, &start).failed ? 0 : start;
+  return gotrace__unwind_find_description(&i->m, address, &start).failed ? 0 : start;
 }
 
 /* ------------------------------------------------------------------------------------------------------- walks ---- */
 
 typedef struct copied_stack {
-  unwind_stack range; /* first: `load` is given its address */
+  unwind_stack range; /* first: gotrace__unwind_load is given its address */
   const uint8_t *copy;
 } copied_stack;
 
-static inline bool load(unwind_stack *stack, uintptr_t at, uintptr_t *value) {
+static inline bool gotrace__unwind_load(unwind_stack *stack, uintptr_t at, uintptr_t *value) {
   const copied_stack *s = (const copied_stack *)(const void *)stack;
   if (at < stack->low || at >= stack->high || stack->high - at < sizeof *value || at % sizeof *value) return false;
   memcpy(value, s->copy + (at - stack->low), sizeof *value);
@@ -153,16 +154,16 @@ void walker_forget(walker *w) { memset(w->known, 0, sizeof w->known); }
 static uint64_t rule_at(walker *w, uintptr_t pc) {
   struct known *k = &w->known[(pc * 0x9e3779b97f4a7c15u) >> (64 - KNOWN_BITS)];
   const code_image *i;
-  module m;
-  rule found;
+  gotrace__unwind_module m;
+  gotrace__unwind_rule found;
   uintptr_t base;
   if (k->pc == pc) return k->rule;
   i = w->find(w->context, pc, &base);
-  if (!i) return RULE_NONE;
+  if (!i) return GOTRACE__UNWIND_RULE_NONE;
   m = i->m;
   m.base = base;
-  found = find_rule_in(&m, pc - 1);
-  *k = (struct known){pc, pack(&found)};
+  found = gotrace__unwind_find_rule_in(&m, pc - 1);
+  *k = (struct known){pc, gotrace__unwind_pack(&found)};
   return k->rule;
 }
 
@@ -171,7 +172,7 @@ size_t walker_walk(walker *w, unwind_frame frame, const void *copy, size_t size,
   size_t count = 0;
   if (stack.range.high < frame.sp) stack.range.high = frame.sp;
   do to[count++] = frame.pc;
-  while (count < most && step_by(rule_at(w, frame.pc), &frame, &stack.range));
+  while (count < most && gotrace__unwind_step_by(rule_at(w, frame.pc), &frame, &stack.range));
   return count;
 }
 

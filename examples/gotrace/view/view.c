@@ -795,7 +795,7 @@ static void view_read(view *v, trace_part *p, const settings *set) {
   v->c.take = view_take;
   v->c.stretch = view_stretch;
   v->c.end = view_finish;
-  v->c.statuses = v->c.history = v->c.all = v->c.later = true;
+  v->c.statuses = v->c.history = v->c.all = v->c.later = v->c.program = true;
   v->of_trace.most = MOST_SAMPLES;
   v->of_program.most = MOST_POINTS;
   begin_numbering(v);

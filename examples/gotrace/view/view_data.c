@@ -298,6 +298,8 @@ void view_contents(view *v, bytes *to) {
   base = base && base[1] ? base + 1 : v->name;
   put_string(&p->json, "{\"name\":");
   put_quoted(&p->json, base, strlen(base));
+  put_string(&p->json, ",\"program\":");
+  put_quoted_text(&p->json, v->c.w->program);
   print(&p->json,
         ",\"format\":\"1.%d\",\"events\":%llu,\"begin\":%lld,\"end\":%lld,\"finest\":[%u,%u],\"coarsest\":%u,"
         "\"filtered\":%s,\"recorded\":%s,\"running\":\"%s\"",

@@ -179,14 +179,16 @@ static void put_ask(output *out, const reader_trace *traces, size_t count, bool 
   size_t i, k;
   for (i = 0; i < count; i++) {
     const reader_trace *t = &traces[i];
-    const char *base = strrchr(t->name, '/');
+    const char *base = strrchr(t->name, '/'), *comma;
     base = base && base[1] ? base + 1 : t->name;
     put_string(&ask, i ? ",\n{\"name\":" : "[{\"name\":");
     put_quoted(&ask, base, strlen(base));
-    print(&ask, ",\"words\":[\"--from=%lldns\"", (long long)t->set.from);
-    if (t->set.until != INT64_MAX) print(&ask, ",\"--to=%lldns\"", (long long)t->set.until);
-    for (k = 0; k < t->set.word_count; k++) {
-      put_byte(&ask.block, ',');
+    put_string(&ask, ",\"words\":["); /* without any, the page shows an outline first, if the trace is large */
+    comma = "";
+    if (t->set.from) print(&ask, "\"--from=%lldns\"", (long long)t->set.from), comma = ",";
+    if (t->set.until != INT64_MAX) print(&ask, "%s\"--to=%lldns\"", comma, (long long)t->set.until), comma = ",";
+    for (k = 0; k < t->set.word_count; k++, comma = ",") {
+      put_string(&ask, comma);
       put_quoted(&ask, t->set.words[k], strlen(t->set.words[k]));
     }
     print(&ask, "],\"served\":%zu,\"indexed\":%zu,\"note\":", served ? t->size : 0, t->index_size);

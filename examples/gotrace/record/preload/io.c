@@ -35,6 +35,7 @@ static enum kind kind_of(int fd) {
   if (fd < 0) return READY;
   if (fd < DESCRIPTORS && (kind = (enum kind)__atomic_load_n(&kinds[fd], __ATOMIC_RELAXED)) != UNKNOWN) return kind;
   kind = READY;
+  if (in_sandbox()) return READY;
   flags = real.fcntl(fd, F_GETFL);
   if (flags >= 0 && !(flags & O_NONBLOCK) && fstat(fd, &status) == 0) {
     switch (status.st_mode & S_IFMT) {
@@ -56,7 +57,7 @@ static const void *key_of(int fd) {
   struct stat status;
   int kept = errno;
   uint64_t key = 0;
-  if (fstat(fd, &status) == 0)
+  if (!in_sandbox() && fstat(fd, &status) == 0)
     key = mix(mix((uint64_t)status.st_dev, (uint64_t)status.st_ino), status.st_mode & S_IFMT ? 0 : (uint64_t)fd + 1);
   errno = kept;
   return key ? (const void *)(uintptr_t)(key | 1u << 31 | 1) : NULL;
@@ -180,7 +181,7 @@ enum direction { IN = POLLIN, OUT = POLLOUT, NONE = 0 };
 
 static bool is_ready(int fd, enum direction direction) {
   struct pollfd p = {fd, (short)direction, 0};
-  int kept = errno, ready = real.poll(&p, 1, 0);
+  int kept = errno, ready = in_sandbox() ? 1 : real.poll(&p, 1, 0);
   errno = kept;
   return ready != 0;
 }
@@ -329,7 +330,8 @@ SYSTEM_CALLS(SYSTEM_CALL)
 static bool is_fifo(int folder, const char *path, int flags) {
   struct stat status;
   int kept = errno;
-  bool is = !(flags & O_NONBLOCK) && fstatat(folder, path, &status, 0) == 0 && S_ISFIFO(status.st_mode);
+  bool is =
+      !(flags & O_NONBLOCK) && !in_sandbox() && fstatat(folder, path, &status, 0) == 0 && S_ISFIFO(status.st_mode);
   errno = kept;
   return is;
 }
@@ -421,20 +423,11 @@ static inline bool has_byte(FILE *file) {
 extern char __libc_single_threaded __attribute__((weak)); /* since 2.32 */
 
 /* In a program with one thread, what the C library's own function does. A call of that takes a quarter longer. */
-#define GETC(name)                                                                                       \
-  EXPORT int name(FILE *file) {                                                                          \
-    int result;                                                                                          \
-    bool waits;                                                                                          \
-    if (has_byte(file) && LIKELY(state.plain_getc && &__libc_single_threaded && __libc_single_threaded)) \
-      return (unsigned char)*file->_IO_read_ptr++;                                                       \
-    if (has_byte(file) || !tracing()) return REAL(name)(file);                                           \
-    ENTER(name);                                                                                         \
-    waits = begins_wait(file, 1, -1);                                                                    \
-    result = real.name(file);                                                                            \
-    end_transfer(waits, false);                                                                          \
-    LEAVE();                                                                                             \
-    return result;                                                                                       \
-  }
+#define GETC(name)                                                                                                  \
+  REPORTED_AFTER(int, name, (FILE * file), (file),                                                                  \
+                 if (has_byte(file) && LIKELY(state.plain_getc && &__libc_single_threaded &&                        \
+                                              __libc_single_threaded)) return (unsigned char)*file->_IO_read_ptr++, \
+                 has_byte(file), bool waits = begins_wait(file, 1, -1), end_transfer(waits, false))
 #else
 #define GETC(name) BYTE(name, (FILE * file), (file), file)
 #endif
@@ -480,7 +473,7 @@ EXPORT int fclose(FILE *file) {
   EXPORT type name parameters {                                    \
     type result;                                                   \
     if ((at_once) || !tracing()) return REAL(name) arguments;      \
-    result = try;                                                  \
+    result = in_sandbox() ? 0 : try;                               \
     if (result != 0) return result;                                \
     ENTER(name);                                                   \
     begin_wait(NULL, REASON_CHILD);                                \
@@ -535,7 +528,7 @@ SIGNAL_WAIT(sigsuspend, (const sigset_t *set), (set), listen_to_signals(set, tru
 
 static void listen_to_unblocked(void) {
   sigset_t blocked;
-  if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0) listen_to_signals(&blocked, true);
+  if (!in_sandbox() && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0) listen_to_signals(&blocked, true);
 }
 SIGNAL_WAIT(pause, (void), (), listen_to_unblocked(), 0)
 
@@ -555,9 +548,11 @@ EXPORT int sigqueue(pid_t process, int signal, const union sigval value) {
     type result;                                                             \
     int kept = errno;                                                        \
     if ((at_once) || !tracing()) return REAL(name) arguments;                \
-    result = try;                                                            \
-    if (result >= 0 || !(held)) return result;                               \
-    errno = kept;                                                            \
+    if (!in_sandbox()) {                                                     \
+      result = try;                                                          \
+      if (result >= 0 || !(held)) return result;                             \
+      errno = kept;                                                          \
+    }                                                                        \
     WAIT_FOR(result, NULL, reason, name, arguments);                         \
     return result;                                                           \
   }
@@ -645,7 +640,7 @@ static void unwatch(const struct pollfd *all, nfds_t count, bool failed) {
     int result;                                                                   \
     if ((at_once) || !tracing()) return REAL(name) arguments;                     \
     ENTER(name);                                                                  \
-    result = real.try;                                                            \
+    result = in_sandbox() ? 0 : real.try;                                         \
     if (result == 0) {                                                            \
       begin;                                                                      \
       begin_wait(key, reason);                                                    \

@@ -486,9 +486,9 @@ EXPORT long syscall(long number, ...) {
 #endif
 #ifdef SYS_seccomp
   if (number == SYS_seccomp && (a[0] == 0 /* SECCOMP_SET_MODE_STRICT */ || (a[0] == 1 /* _FILTER */ && a[2]))) {
-    bool had_trace = finish_before_sandbox();
+    bool was_in = begin_sandbox(a[0] == 0);
     result = REAL(syscall)(number, a[0], a[1], a[2]);
-    enter_sandbox(had_trace, result == 0);
+    end_sandbox(was_in, result == 0);
     return result;
   }
 #endif

@@ -16,7 +16,7 @@ void begin_modules_call(void) {
   uint32_t now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
   for (;;) {
     while (now / LOOK > calls_here / LOOK) {
-      REAL(syscall)(SYS_sched_yield);
+      let_others_run();
       now = __atomic_load_n(&modules_word, __ATOMIC_RELAXED);
     }
     if (__atomic_compare_exchange_n(&modules_word, &now, now + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) break;

@@ -90,10 +90,14 @@ static int early_unlock(pthread_mutex_t *mutex) {
 
 /* ------------------------------------------------------------------------------------------------------ pieces ---- */
 
+void let_others_run(void) {
+  if (!in_sandbox()) REAL(syscall)(SYS_sched_yield);
+}
+
 void take_lock(uint32_t *lock) {
   unsigned spins = 0;
   while (__atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE))
-    if (++spins > 100) REAL(syscall)(SYS_sched_yield);
+    if (++spins > 100) let_others_run();
 }
 
 void drop_lock(uint32_t *lock) { __atomic_store_n(lock, 0u, __ATOMIC_RELEASE); }
@@ -419,6 +423,7 @@ static uint32_t unreached; /* atomic; errno of children that cannot open the com
 
 /* Why the process ends, or 0. */
 static void say(uint32_t why) {
+  if (in_sandbox()) why |= SAID_SANDBOXED;
   say_in_box(why | __atomic_load_n(&unreached, __ATOMIC_RELAXED) << SAID_UNREACHED_SHIFT);
 }
 
@@ -440,7 +445,7 @@ static void want_snapshot(int number) {
   errno = kept;
 }
 
-bool is_traced_process(void) { return (int)REAL(syscall)(SYS_getpid) == state.pid; }
+bool is_traced_process(void) { return in_sandbox() || (int)REAL(syscall)(SYS_getpid) == state.pid; }
 
 /* Not in a vfork child. */
 static bool is_traced(void) { return __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE) && is_traced_process(); }
@@ -570,7 +575,7 @@ static handler *visible(int number, handler *old) {
 static void look_for_once(int number) {
   struct sigaction now;
   struct once *once = once_of(number);
-  if (!once || !is_traced() || real.sigaction(number, NULL, &now) != 0) return;
+  if (!once || in_sandbox() || !is_traced() || real.sigaction(number, NULL, &now) != 0) return;
   if (!(now.sa_flags & (int)SA_RESETHAND) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return;
   once->flags = now.sa_flags;
   __atomic_store_n(&once->function, now.sa_handler, __ATOMIC_RELEASE);
@@ -596,7 +601,7 @@ static void handle_fatal_signals(bool wanted) {
 
 /* Whether the library's action takes the place of one that the program sets. */
 static bool takes_place_of(int number, handler *function) {
-  return function == SIG_DFL && once_of(number) && is_traced();
+  return function == SIG_DFL && !in_sandbox() && once_of(number) && is_traced();
 }
 
 EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
@@ -781,8 +786,8 @@ static bool announce_end(uint32_t why) {
   inside = self.inside;
   kept = errno;
   self.inside = 1;
-  if (!inside) report_all_usage();
-  tell_modules();
+  if (!inside && !in_sandbox()) report_all_usage();
+  if (!in_sandbox()) tell_modules();
   say(why);
   end_wakes(why);
   self.inside = inside;
@@ -824,25 +829,43 @@ static void clean_environment(void) {
   *to = NULL;
 }
 
-/* A sandbox (seccomp) may kill the process for any system call that only the library makes. So the trace ends before
- * the process enters one, and the library is neither used nor passed on to other programs from then on. */
-bool finish_before_sandbox(void) {
+/* A sandbox (seccomp) may kill the process for any system call that only the library makes. So it makes none from then
+ * on. It has no handlers of signals, does not try calls first, asks for no clock of the kernel's, and looks at no
+ * descriptor: what waits for one is a system call in the trace. It is not passed on to other programs. New threads and
+ * children are not traced. Calls of other threads that are under way have SANDBOX_PATIENCE to end. */
+#define SANDBOX_PATIENCE 2000000 /* nanoseconds */
+static void set_sandboxed(bool in, bool strict) {
+  __atomic_store_n(&state.sandboxed, in, __ATOMIC_SEQ_CST);
+  self.clockless = strict;
+  sandbox_tracer(in, strict);
+}
+
+bool begin_sandbox(bool strict) {
+  const struct timespec patience = {0, SANDBOX_PATIENCE};
+  bool was_in = in_sandbox();
+  if (was_in) {
+    set_sandboxed(true, strict || self.clockless);
+    return true;
+  }
   give_way_to_death();
   if (!announce_end(0)) return false;
   handle_signals(false);
-  return true;
+  unwind_before_sandbox();
+  set_sandboxed(true, strict);
+  REAL(nanosleep)(&patience, NULL);
+  return false;
 }
 
-void enter_sandbox(bool had_trace, bool has_entered) {
+void end_sandbox(bool was_in, bool has_entered) {
+  bool is_traced = in_sandbox();
+  if (was_in) return;
   if (has_entered && state.settings) {
     clean_environment();
     state.settings = NULL;
     state.children = false;
-    shared_wakes = NULL;
-    __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
-    abandon_tracer();
-    say(TRACE_SANDBOXED);
-  } else if (had_trace) {
+    say(0);
+  } else if (is_traced) {
+    set_sandboxed(false, false);
     handle_signals(true);
   }
 }

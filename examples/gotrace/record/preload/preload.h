@@ -100,6 +100,7 @@ struct self {
 #if defined(__aarch64__)
   uintptr_t cfa;
 #endif
+  bool clockless; /* in strict seccomp */
   char *frame;
   char *stack_low, *stack_high; /* of the thread's own stack, at least the greater part of it; NULL: unknown */
   /* pthread_once */
@@ -127,9 +128,12 @@ extern struct state {
   bool only_waits; /* --min-syscall */
   bool children;
   bool plain_getc;                        /* getc and fgetc are the C library's */
+  bool sandboxed;                         /* atomic; then the library makes no system call: see begin_sandbox() */
   int pid;                                /* of the traced process */
   const struct record_settings *settings; /* NULL: the process does not belong to a recording */
 } state;
+
+static inline bool in_sandbox(void) { return UNLIKELY(__atomic_load_n(&state.sandboxed, __ATOMIC_RELAXED)); }
 
 bool recover(char *frame);
 
@@ -155,18 +159,21 @@ bool recover(char *frame);
 #define LEAVE() (self.inside = 0)
 
 /* Defines a function that passes the call on: without a report if `passes` holds, otherwise with `before` and `after`
- * around it. `before` may declare variables. */
-#define REPORTED(type, name, parameters, arguments, passes, before, after) \
-  EXPORT type name parameters {                                            \
-    type result;                                                           \
-    if ((passes) || !tracing()) return REAL(name) arguments;               \
-    ENTER(name);                                                           \
-    before;                                                                \
-    result = real.name arguments;                                          \
-    after;                                                                 \
-    LEAVE();                                                               \
-    return result;                                                         \
+ * around it. `before` may declare variables. `first` comes before all that, and may return. */
+#define REPORTED_AFTER(type, name, parameters, arguments, first, passes, before, after) \
+  EXPORT type name parameters {                                                         \
+    type result;                                                                        \
+    first;                                                                              \
+    if ((passes) || !tracing()) return REAL(name) arguments;                            \
+    ENTER(name);                                                                        \
+    before;                                                                             \
+    result = real.name arguments;                                                       \
+    after;                                                                              \
+    LEAVE();                                                                            \
+    return result;                                                                      \
   }
+#define REPORTED(type, name, parameters, arguments, passes, before, after) \
+  REPORTED_AFTER(type, name, parameters, arguments, (void)0, passes, before, after)
 
 /* Waits in the real function, and reports it. */
 #define WAIT_FOR(result, key, reason, name, arguments) \
@@ -237,16 +244,17 @@ extern unsigned reasons[REASON_COUNT];
 /* preload.c */
 void start_trace(void);
 void finish_trace(void);
-bool finish_before_exec(void); /* false: there was no trace */
-void go_on_after_exec(void);   /* which has failed */
-bool finish_before_sandbox(void);
-void enter_sandbox(bool had_trace, bool has_entered); /* after the call; `had_trace`: by finish_before_sandbox() */
-void forget_trace(void);                              /* in a child of fork */
-int look_for_files(void);                             /* 0, or why children of the process would not be traced */
-void say_unreached(int error);                        /* there is such a child */
-bool is_program_traced(void);                         /* by its own copy of the tracer */
-void lose_program(void);                              /* in a child that no pthread_atfork handler knows */
-bool is_traced_process(void);                         /* false in a child that shares or has copied its memory */
+bool finish_before_exec(void);   /* false: there was no trace */
+void go_on_after_exec(void);     /* which has failed */
+bool begin_sandbox(bool strict); /* the process is about to enter one. Returns whether it is in one already */
+void end_sandbox(bool was_in, bool has_entered); /* after the call; `was_in`: by begin_sandbox() */
+void forget_trace(void);                         /* in a child of fork */
+int look_for_files(void);                        /* 0, or why children of the process would not be traced */
+void say_unreached(int error);                   /* there is such a child */
+bool is_program_traced(void);                    /* by its own copy of the tracer */
+void lose_program(void);                         /* in a child that no pthread_atfork handler knows */
+bool is_traced_process(void);                    /* false in a child that shares or has copied its memory */
+void let_others_run(void);
 void take_lock(uint32_t *lock);
 void drop_lock(uint32_t *lock);
 void *allocate(size_t size); /* zeroed memory from the system, never freed; NULL: none */
@@ -256,11 +264,11 @@ uint64_t mix(uint64_t a, uint64_t b);
 void use_own_tracer(void);
 gotrace_result hand_on(const gotrace__calls *to); /* its session, to another tracer */
 gotrace_result start_in_box(void *box, const gotrace_options *options);
-void tell_modules_now(void);   /* under the C library's lock of the modules */
-void say_in_box(uint32_t why); /* TRACE_EXECUTES..., or 0 */
-void sync_box(void);           /* waits until the command has read all */
-void ask_snapshot(void);       /* of the flight recorder */
-void abandon_tracer(void);     /* it makes no more system calls */
+void tell_modules_now(void);               /* under the C library's lock of the modules */
+void say_in_box(uint32_t why);             /* TRACE_EXECUTES..., or 0 */
+void sync_box(void);                       /* waits until the command has read all */
+void ask_snapshot(void);                   /* of the flight recorder */
+void sandbox_tracer(bool in, bool strict); /* see gotrace__sandbox */
 
 /* threads.c */
 #define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */

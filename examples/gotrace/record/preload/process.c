@@ -283,7 +283,7 @@ static int count_loads(struct dl_phdr_info *module, size_t size, void *count) {
 void tell_loaded(void) {
   static unsigned long long told; /* atomic */
   unsigned long long now = 0;
-  if (!begin_look()) return;
+  if (in_sandbox() || !begin_look()) return;
   self.looked = false;
   REAL(dl_iterate_phdr)(count_loads, &now);
   if (__atomic_exchange_n(&told, now, __ATOMIC_RELAXED) != now) tell_modules_now();
@@ -308,14 +308,14 @@ static int close_library(void *library) {
 EXPORT int dlclose(void *library) {
   unsigned long long before = 0, after = 0;
   int kept = errno, result;
-  if (!tracing()) return close_library(library);
+  if (!tracing() || in_sandbox()) return close_library(library);
   ENTER(dlclose);
   REAL(dl_iterate_phdr)(count_unloads, &before);
   tell_modules();
   errno = kept;
   LEAVE(); /* the library's destructors are the program's */
   result = close_library(library);
-  if (!tracing()) return result;
+  if (!tracing() || in_sandbox()) return result;
   kept = errno;
   ENTER(dlclose);
   REAL(dl_iterate_phdr)(count_unloads, &after);

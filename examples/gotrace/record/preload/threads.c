@@ -85,8 +85,11 @@ static uint64_t read_clock(clockid_t clock) {
 /* `go`: the goroutine that the report is about; 0: the caller's. */
 static void report(struct usage *u, clockid_t clock, uint64_t go) {
   char text[64];
-  uint64_t used = read_clock(clock), before = __atomic_exchange_n(&u->reported, used, __ATOMIC_RELAXED);
+  uint64_t used, before;
   size_t length;
+  if (in_sandbox()) return;
+  used = read_clock(clock);
+  before = __atomic_exchange_n(&u->reported, used, __ATOMIC_RELAXED);
   if (used < before) return; /* the thread has ended */
   length = (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)(used - before));
   if (go) snprintf(text + length, sizeof text - length, " %llu", (unsigned long long)go);
@@ -113,7 +116,7 @@ static void report_own(struct usage *u) {
 void report_usage(void) {
   struct usage *u = self.usage;
   uint64_t now;
-  if (!u) return;
+  if (!u || in_sandbox()) return;
   now = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
   if (now - u->when < REPORT_PERIOD) return;
   u->when = now;
@@ -208,6 +211,7 @@ static void rename_self(const char *name) {
 
 static void thread_begins(thread *t, char *frame) {
   char inherited[16], name[16];
+  if (in_sandbox()) return; /* it has been entered meanwhile */
   memcpy(inherited, t->name, sizeof inherited);
   self.inside = 1;
   self.created = t;
@@ -304,7 +308,7 @@ EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, v
   pthread_attr_t own;
   bool has_own;
   int result;
-  if (!tracing()) return REAL(pthread_create)(handle, attributes, function, argument);
+  if (!tracing() || in_sandbox()) return REAL(pthread_create)(handle, attributes, function, argument);
   ENTER(pthread_create);
   t = begin_create((uintptr_t)function, argument);
   if (!t) {
@@ -328,7 +332,7 @@ EXPORT int thrd_create(thrd_t *handle, thrd_start_t function, void *argument) {
   thread *t;
   pthread_attr_t usual;
   int result;
-  if (!tracing()) return REAL(thrd_create)(handle, function, argument);
+  if (!tracing() || in_sandbox()) return REAL(thrd_create)(handle, function, argument);
   ENTER(thrd_create);
   t = begin_create((uintptr_t)function, argument);
   if (!t) {
@@ -414,7 +418,7 @@ EXPORT int pthread_setname_np(pthread_t handle, const char *name) {
 EXPORT int prctl(int option, ...) {
   unsigned long a, b, c, d;
   va_list arguments;
-  bool sandboxes, had_trace;
+  bool sandboxes, was_in = false;
   int result;
   va_start(arguments, option);
   a = va_arg(arguments, unsigned long);
@@ -423,9 +427,9 @@ EXPORT int prctl(int option, ...) {
   d = va_arg(arguments, unsigned long);
   va_end(arguments);
   sandboxes = option == PR_SET_SECCOMP && (a == 1 /* SECCOMP_MODE_STRICT */ || b);
-  had_trace = sandboxes && finish_before_sandbox();
+  if (sandboxes) was_in = begin_sandbox(a == 1);
   result = REAL(prctl)(option, a, b, c, d);
-  if (sandboxes) enter_sandbox(had_trace, result == 0);
+  if (sandboxes) end_sandbox(was_in, result == 0);
   if (result == 0 && option == PR_SET_NAME && tracing()) {
     char name[16];
     int kept = errno;

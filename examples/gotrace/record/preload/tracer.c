@@ -13,6 +13,7 @@
 void finish_trace(void); /* preload.c */
 
 #define pthread_mutex_lock(mutex) REAL(pthread_mutex_lock)(mutex)
+#define pthread_mutex_trylock(mutex) EARLY(pthread_mutex_trylock)(mutex)
 #define pthread_mutex_unlock(mutex) REAL(pthread_mutex_unlock)(mutex)
 #define pthread_cond_wait(condition, mutex) REAL(pthread_cond_wait)(condition, mutex)
 #define pthread_cond_timedwait(condition, mutex, until) REAL(pthread_cond_timedwait)(condition, mutex, until)
@@ -36,7 +37,7 @@ void tell_modules_now(void);
 void say_in_box(uint32_t why);
 void sync_box(void);
 void ask_snapshot(void);
-void abandon_tracer(void);
+void sandbox_tracer(bool in, bool strict);
 
 const gotrace__calls *tracer_calls;
 
@@ -44,7 +45,7 @@ static bool always(void) { return true; }
 
 void use_own_tracer(void) {
   static gotrace__calls own;
-  if (!own.abandon) {
+  if (!own.take) {
     gotrace__get_calls(&own);
     own.may_report = always;
   }
@@ -65,9 +66,9 @@ void say_in_box(uint32_t why) { gotrace__box_say(why); }
 
 void sync_box(void) { gotrace__box_sync(); }
 
-void abandon_tracer(void) {
-  tracer_calls->abandon();
-  gotrace__abandon();
+void sandbox_tracer(bool in, bool strict) {
+  gotrace__sandbox(in, strict);
+  if (tracer_calls->sandbox != gotrace__sandbox) tracer_calls->sandbox(in, strict);
 }
 
 void ask_snapshot(void) { gotrace__box_snapshot(); }

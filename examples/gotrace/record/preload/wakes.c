@@ -25,7 +25,7 @@ static uint32_t own; /* index of this process */
 
 static uint64_t now(void) {
   struct timespec time = {0, 0};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(self.clockless ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &time);
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
@@ -129,7 +129,7 @@ static struct keys find_keys(int fd) {
   struct keys found = {NO_KEY, NO_KEY, 0};
   struct stat status;
   int kept = errno;
-  if (fstat(fd, &status) == 0) {
+  if (!in_sandbox() && fstat(fd, &status) == 0) {
     if (S_ISSOCK(status.st_mode)) found = keys_of_socket(fd, (uint32_t)status.st_ino);
     if (S_ISFIFO(status.st_mode))
       found.in = found.out = key_of(PIPES, (uint64_t)status.st_dev, (uint64_t)status.st_ino);
@@ -154,8 +154,10 @@ static uint64_t key_through(int fd, bool writes) {
 }
 
 void forget_wake_keys(int fd) {
-  if (!shared_wakes || !keys) return; /* in a sandbox, no system call may be made */
-  if (fd < 0) {
+  if (!shared_wakes || !keys) return;
+  if (fd < 0 && in_sandbox()) {
+    memset(keys, 0, KEYS_BYTES);
+  } else if (fd < 0) {
     madvise(keys, KEYS_BYTES, MADV_DONTNEED); /* then they are 0 */
   } else if (fd < DESCRIPTORS) {
     __atomic_store_n(&keys[fd].in, 0u, __ATOMIC_RELAXED);
@@ -230,7 +232,7 @@ static void listen_for(uint64_t key) {
 static void check_keys(int fd) {
   struct stat status;
   int kept = errno;
-  if (fd < 0 || fd >= DESCRIPTORS || !keys || !__atomic_load_n(&keys[fd].in, __ATOMIC_RELAXED)) return;
+  if (fd < 0 || fd >= DESCRIPTORS || !keys || in_sandbox() || !__atomic_load_n(&keys[fd].in, __ATOMIC_RELAXED)) return;
   if (fstat(fd, &status) != 0 || (uint64_t)status.st_ino != __atomic_load_n(&keys[fd].inode, __ATOMIC_RELAXED))
     forget_wake_keys(fd);
   errno = kept;
@@ -255,7 +257,8 @@ void listen_to_signals(const sigset_t *set, bool but) {
 
 static bool is_handled(int signal) {
   struct sigaction now;
-  return real.sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
+  return in_sandbox() ||
+         (real.sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN);
 }
 
 void tell_sender(int signal) {
@@ -422,7 +425,7 @@ void end_wakes(uint32_t why) {
     return;
   }
   __atomic_store_n(&shared_wakes->process[own].ended, now(), __ATOMIC_RELAXED);
-  note_signal(getppid(), SIGCHLD);
+  note_signal(shared_wakes->process[own].parent, SIGCHLD);
 }
 
 void wakes_after_fork(void) {

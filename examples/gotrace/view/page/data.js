@@ -218,7 +218,7 @@ class Data {
     const titles = new Set();
     let files = given.map((file) => ({...file}));
     for (const file of files) { // whose titles tell them apart
-      const name = plain(file.name);
+      const name = plain(file.name) + (given.length > 1 && file.program ? " (" + plain(file.program) + ")" : "");
       file.title = name;
       for (let count = 2; titles.has(file.title); count++) file.title = name + " (" + count + ")";
       titles.add(file.title);

@@ -7,7 +7,7 @@
 const HEADER = 16; // bytes of a trace, before its first generation
 const MOST_AT_ONCE = 1e8, MOST_SHARE = 0.75; // bytes of a trace that are read for a window, and their share of it
 const AROUND = 1; // how much is read on each side of a window, in its lengths
-const KEEPS_MEMORY = navigator.userAgent.includes("Firefox"); // of what is not used any more: 340 MB for a trace of 30 MB, if windows were read
+const LATE = 2e8; // nanoseconds: on a busy machine a generation's last event was 45 ms later than the first of the next one, whose events then all count as later than that
 const LINE = 18; // pixels of a thread
 const MOST_POINTS = 2000; // of running and runnable goroutines
 
@@ -39,12 +39,11 @@ class Outline {
   // Whether what was read is worth showing in a picture; otherwise it would be lost in it.
   covers(from, to) { return this.shown !== null && this.shown.begin <= to && this.shown.end >= from && to - from <= 8 * (this.shown.end - this.shown.begin); }
   // Whether a time is read by itself: not if that takes as long as reading all.
-  fits(from, to) { return !KEEPS_MEMORY && this.piece(from, to).size <= Math.min(MOST_AT_ONCE, MOST_SHARE * this.trace.file.size); }
-  // The generations in which a time lies, and the one before: on a busy machine its last event was 45 ms later than the first of the
-  // next one, whose events then all count as later than that.
+  fits(from, to) { return this.piece(from, to).size <= Math.min(MOST_AT_ONCE, MOST_SHARE * this.trace.file.size); }
+  // The generations in which a time lies, and the one before if that may have events so late: see LATE.
   piece(from, to) {
     const {generations} = this, at = (time) => Math.max(0, generations.findLastIndex(({begin}) => begin <= time));
-    const first = Math.max(0, at(from) - 1), last = at(to), {at: begin} = generations[first];
+    const first = Math.max(at(from - LATE), at(from) - 1, 0), last = at(to), {at: begin} = generations[first];
     return {first, at: begin, size: generations[last].at + generations[last].size - begin};
   }
   // Reads what a window needs, unless it is there or on its way. Returns whether there is something new. What a window needed that

@@ -100,10 +100,15 @@ class Panels {
     this.app.say(this.empty ? "nothing is selected" : this.panel.querySelector("h2").textContent);
     this.app.painter.request();
   }
-  // While nothing is selected: what the colours mean, and what to do.
+  // While nothing is selected: what stands out, as gotrace info begins, what the colours mean, and what to do. What stands out in each of
+  // several traces needs much room, and comes last.
   nothing() {
-    return [make("h2", null, "Colours"), make("ul", {class: "legend"}, ...this.legend()),
+    const {data} = this.app, told = data.files.filter((file) => file.trace?.told?.trace.stands_out);
+    const standing = told.map((file) => make("p", null, (data.several ? file.title + ": " : "") + plain(file.trace.told.trace.stands_out)));
+    if (told.length) standing.unshift(make("h2", null, "What stands out"));
+    const colours = [make("h2", null, "Colours"), make("ul", {class: "legend"}, ...this.legend()),
       make("p", {class: "place"}, "A click on a slice shows here what it is, its stack, and who ended a wait. A drag on the ruler selects a time. ? lists the keys.")];
+    return data.several ? [...colours, ...standing] : [...standing, ...colours];
   }
   // The meaning of each colour and sign, as items of a list.
   legend() {
@@ -141,6 +146,7 @@ class Panels {
       look.startsWith("path ") ? this.pathLink(file, ...look.split(" ").slice(1)) : null);
     bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
     bar.hidden = !bar.children.length;
+    if (this.empty) this.panel.replaceChildren(...this.nothing());
   }
   // Shows what the tool says of a trace. What another click asks for takes its place.
   async showAnswer(title, trace, words) {

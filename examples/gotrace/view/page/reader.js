@@ -9,6 +9,16 @@ class Ended extends Refused {
   constructor() { super("not asked for any more"); }
 }
 
+const FIREFOX = navigator.userAgent.includes("Firefox");
+
+// Makes Firefox look for memory that is no longer used: while it reads 100 MB, it has 150 MB, otherwise 360.
+function forget() {
+  if (!FIREFOX) return;
+  try {
+    new ArrayBuffer(1 << 28); // bytes, never touched
+  } catch { /* there is no room, and nothing to forget */ }
+}
+
 class Reader {
   // Null: the page has no reader, but pictures.
   static async find() {
@@ -36,12 +46,12 @@ class Reader {
       signal.addEventListener("abort", () => reject(new Ended()));
       worker.onerror = (event) => { event.preventDefault(); reject(new Refused(event.message || "the browser cannot start the reader")); };
       worker.postMessage({module, file, index, words});
-    }).then(async (data) => ({...data, output: new Blob(await Promise.all(pieces))})).finally(() => worker.terminate());
+    }).then(async (data) => ({...data, output: new Blob(await Promise.all(pieces))})).finally(() => { worker.terminate(); forget(); });
   }
   // Makes a blob of a piece of output: in a worker of its own, since Chromium copies it at once, which takes 100 ms. Firefox does that
   // elsewhere, and reads the parts of a blob that a worker made wrongly.
   keep(piece) {
-    if (navigator.userAgent.includes("Firefox")) return new Response(piece).blob();
+    if (FIREFOX) return new Response(piece).blob().finally(forget);
     const {port1: from, port2: to} = new MessageChannel();
     this.keeper ??= new Worker(this.script);
     return new Promise((resolve, reject) => {
@@ -270,7 +280,7 @@ class Page {
   // A trace's data, or why it is refused.
   async readItem(item, signal) {
     const progress = (part, points) => { item.part = part; this.tellProgress(points); };
-    this.outline(item, signal).catch(() => {}); // what is wrong with the trace, reading it tells
+    await this.outline(item, signal).catch(() => {}); // what is wrong with the trace, reading it tells
     const found = await this.read(item, progress, signal).catch((error) => error);
     if (!signal.aborted) progress(1, []);
     return found;
