@@ -13,7 +13,8 @@ switch      Go gives no reason for waiting in a coroutine switch; info says "cor
 names       Go's conversion of v1 drops the functions of goroutines that are older than the trace, and takes the
             outermost function of their stacks, which in v1 may be an inner one. info knows their functions. Go's
             summary names goroutines older than the trace by stacks of transitions; info also by those of other events
-            that happen on them, such as logs and regions.
+            that happen on them, such as logs, regions and wake-ups. So one whose first transition of its own comes after
+            its function has returned is called runtime.goexit1 there.
 times       Go's conversion of v1 moves events of equal times apart, and gives a nanosecond to system calls without a
             duration; info has the times in the file. The conversion also drops the first number of procs, without
             which there is no mutator utilization. print_summary.go omits these steps.
@@ -94,7 +95,7 @@ def undo_order(go, ours):
 def undo_names(go, ours):
     known = {row["id"]: row["function"] for row in ours["goroutines"]}
     for row in go["goroutines"]:
-        if row["created"] == 0 and (ours["trace"]["family"] == 1 or not row["function"]):
+        if row["created"] == 0 and (ours["trace"]["family"] == 1 or row["function"] in ("", None, "runtime.goexit1")):
             row["function"] = known.get(row["id"])
 
 
