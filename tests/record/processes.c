@@ -9,8 +9,8 @@
  *     processes children                  waits for children by system, pclose and waitid
  *     processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then sleeps
  *
- * For each process, one line: its id, and those from which it got the token. At the end, the first one waits for the
- * others one by one. */
+ * For each process, one line: its id, and those from which it got the token; negative: before it waited. At the end,
+ * the first one waits for the others one by one. */
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -40,6 +40,7 @@
 struct token {
   int from, hops; /* hops < 0: the end */
   unsigned seed;
+  long long sent; /* see now() */
 };
 
 static int in[PROCESSES], out[PROCESSES]; /* of pipes mode: of all; else: of the first process and of this one */
@@ -49,6 +50,12 @@ static const char *mode;
 static void nap(long nanoseconds) {
   struct timespec time = {0, nanoseconds};
   nanosleep(&time, NULL);
+}
+
+static long long now(void) {
+  struct timespec time;
+  ENSURE(clock_gettime(CLOCK_MONOTONIC, &time) == 0);
+  return time.tv_sec * 1000000000ll + time.tv_nsec;
 }
 
 static unsigned next_random(unsigned *seed) { return (*seed = *seed * 1103515245u + 12345u) >> 16; }
@@ -124,6 +131,7 @@ static struct token await_signal(void) {
 }
 
 static void send_token(int to, struct token t) {
+  t.sent = now();
   if (!shared) {
     ENSURE(write(out[to], &t, sizeof t) == (ssize_t)sizeof t);
     return;
@@ -138,6 +146,7 @@ static void take_part(struct token t) {
   int count = 0, i, all = shared || strcmp(mode, "pipes") == 0, first = self_number == 0;
   for (;; first = 0) {
     if (!first) {
+      long long before = now();
       if (shared) {
         t = await_signal();
       } else {
@@ -145,7 +154,7 @@ static void take_part(struct token t) {
         ENSURE(read(fd, &t, sizeof t) == (ssize_t)sizeof t);
       }
       if (t.hops < 0) break;
-      got[count++] = t.from;
+      got[count++] = t.sent > before ? t.from : -t.from;
       nap(300000);
     }
     t.from = (int)getpid();
@@ -194,7 +203,7 @@ static int copy_lines(long nanoseconds) {
 }
 
 int main(int count, char **words) {
-  struct token t = {0, count > 2 ? atoi(words[2]) : 0, 12345};
+  struct token t = {0, count > 2 ? atoi(words[2]) : 0, 12345, 0};
   int theirs[PROCESSES], ends[2], i;
   pid_t children[PROCESSES];
   mode = words[1];

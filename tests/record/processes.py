@@ -3,8 +3,8 @@
 
     processes.py TOOL OUTPUT TRACE...
 
-Who has sent the token to a process before it waited need not be told, nor a child that has ended before. At least nine
-of ten times must be.
+Who has sent the token to a process before it waited need not be told, nor a child that has ended before. Of the others,
+one of twenty may have come in the moment between the program's look at the clock and its wait.
 """
 import json
 import re
@@ -47,7 +47,8 @@ for trace in traces:
         got.pop()  # the end, which is told to all at once
     assert len(got) == len(wanted[pid]), f"process {pid}: {len(got)} times, not {len(wanted[pid])}"
     for i, (a, b) in enumerate(zip(got, wanted[pid])):
-        assert a in (None, b), f"process {pid}, time {i}: {a}, not {b}"
-        hops, told = hops + 1, told + (a is not None)
-assert told > 0.9 * hops > 0, f"{told} of {hops} are told"
+        assert a in (None, abs(b)), f"process {pid}, time {i}: {a}, not {b}"
+        if b > 0:
+            hops, told = hops + 1, told + (a is not None)
+assert told > 0.95 * hops > 0, f"{told} of {hops} are told"
 print(f"{hops} times, {told} told")
