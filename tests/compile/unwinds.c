@@ -8,6 +8,8 @@
 #define GOTRACE_UNWIND_IMPLEMENTATION
 #include "gotrace_unwind.h"
 
+#include "../library_stack.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,26 +20,9 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #define CHECK(condition) \
   ((condition) ? (void)0 : (fprintf(stderr, "unwinds.c:%d: %s\n", __LINE__, #condition), abort()))
-enum { MOST = 128 };
-
-typedef struct stack {
-  uintptr_t pcs[MOST];
-  int count;
-  uintptr_t from; /* the library's own frames come before this one */
-} stack;
-
-static _Unwind_Reason_Code take(struct _Unwind_Context *context, void *argument) {
-  stack *s = (stack *)argument;
-  int before = 0;
-  uintptr_t ip = _Unwind_GetIPInfo(context, &before) + (before != 0);
-  if (ip == s->from) s->from = 0;
-  if (!s->from && ip > 1 && s->count < MOST) s->pcs[s->count++] = ip;
-  return _URC_NO_REASON;
-}
 
 static volatile int sink; /* keeps calls from being the last thing that a function does */
 static volatile int checked, last_count;

@@ -9,6 +9,8 @@
 
 #include "../../examples/gotrace/record/preload/looks.c"
 
+#include "../library_stack.h"
+
 #include <alloca.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,11 +19,9 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <ucontext.h>
-#include <unwind.h>
 
 #define CHECK(condition) \
   ((condition) ? (void)0 : (fprintf(stderr, "unwinds.c:%d: %s\n", __LINE__, #condition), abort()))
-#define MOST 400
 
 struct real real;
 struct state state;
@@ -35,12 +35,6 @@ void resolve(void) {
 }
 
 #if HAS_UNWINDER
-typedef struct stack {
-  uintptr_t pcs[MOST];
-  int count;
-  uintptr_t from; /* the library's own frames come before this one */
-} stack;
-
 /* From the caller of the caller on. */
 #define OWN_STACK(s)                                                                     \
   own_stack(s, (uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(), \
@@ -53,15 +47,6 @@ static int own_stack(stack *s, uintptr_t pc, uintptr_t cfa, uintptr_t fp) {
   do s->pcs[s->count++] = frame.pc;
   while (s->count < MOST && unwind_step(&frame, &readable));
   return s->count;
-}
-
-static _Unwind_Reason_Code take(struct _Unwind_Context *context, void *argument) {
-  stack *s = argument;
-  int before = 0;
-  uintptr_t ip = _Unwind_GetIPInfo(context, &before) + (before != 0);
-  if (ip == s->from) s->from = 0;
-  if (!s->from && ip > 1 && s->count < MOST) s->pcs[s->count++] = ip;
-  return _URC_NO_REASON;
 }
 
 static volatile int sink; /* keeps calls from being the last thing that a function does */
