@@ -4446,7 +4446,7 @@ static bool gotrace__joined;            /* the library calls this copy, see gotr
 
 /* Waits for the recorder's next round, but not long. */
 #define GOTRACE__BOX_WAIT 20000000 /* nanoseconds */
-GOTRACE__FN void gotrace__box_wait(gotrace__box *box) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__box_wait(gotrace__box *box) {
   struct timespec most = {0, GOTRACE__BOX_WAIT};
   uint32_t beats = gotrace__load_acquire(&box->beats), spins = 0;
   int saved = errno;
@@ -4470,7 +4470,7 @@ GOTRACE__FN uint64_t gotrace__box_clock(const gotrace__box *box) {
 
 /* Whole pages; NULL: it is full. They have been reserved, since otherwise a signal would end the program if the system
  * has no more. Only who needs very much at once waits for that, and not for a recorder that is dead. */
-GOTRACE__FN void *gotrace__box_pages(gotrace__box *box, size_t size) {
+GOTRACE__FN GOTRACE__NOINLINE void *gotrace__box_pages(gotrace__box *box, size_t size) {
   uint64_t at = gotrace__load_relaxed(&box->used), most = box->size;
   uint64_t since = 0;
   if (size != GOTRACE__CHUNK) most -= most / 8; /* the rest is for small pieces: of threads that are still to come */
@@ -6369,7 +6369,7 @@ GOTRACE__FN bool gotrace__box_may_empty(gotrace__box *box, bool found) {
 
 /* A thread waits for room in the box, but not for a recorder that is dead or does not come to run: then the trace ends,
  * as it does if that process wants no more. */
-GOTRACE__FN void gotrace__await_recorder(gotrace__box *box) {
+GOTRACE__FN GOTRACE__NOINLINE void gotrace__await_recorder(gotrace__box *box) {
   struct gotrace__awaited_round *awaited = &gotrace__awaited_recorder;
   uint64_t now = gotrace__box_clock(box);
   bool ends = gotrace__load_relaxed(&box->closed) != 0;
