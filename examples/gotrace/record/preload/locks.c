@@ -68,6 +68,7 @@ static void tell_holder(const void *lock, uint32_t number) {
   char text[24];
   uint64_t go;
   if (!by || check != check_of(lock, by, at) || (number != UNNAMED && number != by->number) || !by->go) return;
+  if (!calls()->may_report()) return;                             /* nor is the wait */
   go = is_program_traced() ? calls()->go_on(by->number) : by->go; /* a task, perhaps */
   if (!go) return;
   snprintf(text, sizeof text, "%llu", (unsigned long long)go);
