@@ -16130,8 +16130,9 @@ GOTRACE__FN void gotrace__end_use(bool unloaded) {
   bool active, service;
   if (!gotrace__load_acquire(&tracer->ready) || gotrace__inside || !gotrace__is_own_session()) return;
 #ifdef GOTRACE__BOX
-  if (gotrace__boxed) {                                   /* whoever reads it waits for nobody */
-    if (!gotrace__joined) gotrace__end_early(GOTRACE_OK); /* else the library does, later */
+  if (gotrace__boxed) { /* whoever reads it waits for nobody */
+    /* If the library calls this copy, that ends it, later. */
+    if (!gotrace__joined) gotrace__end_early(GOTRACE_OK);
     return;
   }
 #endif

@@ -990,8 +990,6 @@ END
   done
 }
 
-# A child has a box of its own with --children, otherwise none, and neither a thread nor a descriptor. What
-# a killed child has done is in its trace.
 # A program that contains gotrace.h: its tasks and what its threads wait for are in one trace, also if it is killed.
 # OWN_RUNS: how often it is killed
 test_own() {
@@ -1084,6 +1082,8 @@ test_own() {
   grep -q 'unless it contains gotrace.h' "$work/err" || { cat "$work/err"; fail "own: a static program"; }
 }
 
+# A child has a box of its own with --children, otherwise none, and neither a thread nor a descriptor. What
+# a killed child has done is in its trace.
 test_boxes() {
   local compiler options boxes
   for compiler in "${CC-cc}" musl-gcc; do
@@ -1237,12 +1237,12 @@ test_debugger() {
     "$work/walks" || fail "debugger: $(cat "$work/walks")"
 }
 
-# A byte that is in the stream's buffer costs little more than without the library. The least CPU time of five runs counts.
+# A byte that is in the stream's buffer costs little more than without the library. The least CPU time of twelve runs counts.
 test_bytes() {
   local i
   compile "${CC-cc}" tests/record/bytes.c "$work/bytes"
   head -c 30000000 /dev/urandom >"$work/random"
-  for i in 1 2 3 4 5; do
+  for i in $(seq 12); do
     "$work/bytes" "$work/random" "$work/time.plain" >"$work/plain"
     "$tool" record -q --no-symbolize -o "$work/bytes.trace" "$work/bytes" "$work/random" "$work/time.traced" >"$work/traced"
     cmp "$work/plain" "$work/traced" || fail "bytes: another sum"

@@ -878,7 +878,7 @@ void end_sandbox(bool was_in, bool has_entered) {
 
 NOINLINE const gotrace__calls *await_calls(void) {
   const gotrace__calls *now;
-  while (!(now = __atomic_load_n(&tracer_calls, __ATOMIC_ACQUIRE))) REAL(syscall)(SYS_sched_yield);
+  while (!(now = __atomic_load_n(&tracer_calls, __ATOMIC_ACQUIRE))) let_others_run();
   return now;
 }
 
