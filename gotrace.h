@@ -10654,8 +10654,8 @@ typedef struct gotrace__said {
 
 /* A thread. */
 struct gotrace__source {
-  gotrace__source *next, *same; /* `same`: in the bucket of the id, the system's: */
-  uint64_t id;
+  gotrace__source *next, *same; /* `same`: in the bucket of the id, */
+  uint64_t id;                  /* the system's; in the trace it has lane.id, see gotrace__follow_thread */
   gotrace__record_chunk *chunk; /* atomic until the first is known: the next record is here, */
   const uint8_t *at;            /* at this position, or NULL if none has been looked for; */
   const uint8_t *end;           /* this round has those of this chunk up to here */
@@ -10674,6 +10674,7 @@ struct gotrace__source {
   bool plain;    /* runs goroutines inside another one, and needs no proc of the program's for them */
   bool lacks;    /* since its last start of a goroutine, it may run one that the trace lacks: a NULL handle */
   bool gone;
+  bool follows;                  /* in its first generation, another thread with its id: see gotrace__follow_thread */
   uintptr_t site;                /* of its records; 0: unknown. See the record SITE */
   gotrace__waiters *waits_on;    /* or NULL */
   gotrace__source *link;         /* in that list */
@@ -10814,9 +10815,9 @@ typedef struct gotrace__transcriber {
   gotrace__model_go borrowed; /* see gotrace__begin_global */
   gotrace__keys tasks;        /* open ones */
   gotrace__waiters task_waiters;
-  gotrace__keys ids, task_ids; /* that the trace has, of goroutines and of tasks */
-  uint64_t own_ids;
-  gotrace__old_task *old_tasks; /* not written yet */
+  gotrace__keys ids, task_ids;      /* that the trace has, of goroutines and of tasks */
+  uint64_t own_ids, own_thread_ids; /* given by the transcriber */
+  gotrace__old_task *old_tasks;     /* not written yet */
   size_t old_task_count, old_task_capacity;
   gotrace__id_range *kept_ids; /* of goroutines that the trace has, the model has not: see gotrace__keep_id */
   size_t kept_count, kept_capacity;
@@ -11678,9 +11679,9 @@ GOTRACE__FN void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, got
   bool other = r->go && r->go->status == GOTRACE__SYSCALL && r->go != g;
   switch (kind) {
   case GOTRACE_V2_PROC_STATUS:
-    if (a[1] != GOTRACE__PROC_IDLE) gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
+    if (a[1] != GOTRACE__PROC_IDLE) gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->lane.id, 0, 0);
     break;
-  case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0); break;
+  case GOTRACE_V2_PROC_START: gotrace__put_v1(t, &p->lane, GOTRACE_V1_PROC_START, time, 1, r->lane.id, 0, 0); break;
   case GOTRACE_V2_PROC_STOP:
   case GOTRACE_V2_PROC_STEAL:
     gotrace__lower_syscall_block(t, &p->lane, p->on->go, time);
@@ -11733,7 +11734,7 @@ GOTRACE__FN void gotrace__lower(gotrace__transcriber *t, gotrace__source *r, got
     if (time - g->call_time < GOTRACE__LONG_SYSCALL / t->options.unit) break;
     gotrace__lower_syscall_block(t, lane, g, g->call_time);
     gotrace__put_v1(t, lane, GOTRACE_V1_PROC_STOP, g->call_time, 0, 0, 0, 0);
-    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->id, 0, 0);
+    gotrace__put_v1(t, lane, GOTRACE_V1_PROC_START, time, 1, r->lane.id, 0, 0);
     g->exit_pending = true;
     g->exit_time = time;
     gotrace__lower_start(t, lane, g, time);
@@ -11889,7 +11890,7 @@ GOTRACE__FN GOTRACE__NOINLINE void gotrace__write_go_status(gotrace__transcriber
       return;
     }
     r = g->on;
-    thread = r->id;
+    thread = r->lane.id;
     time = t->generation_time;
   }
   gotrace__emit_status(t, r, g, thread, time);
@@ -12000,7 +12001,7 @@ GOTRACE__FN void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, got
   gotrace__not_before(t, p->time);
   gotrace__restate_proc(t, r, p);
   p->sequence++;
-  gotrace__do_proc(t, r, victim, p, PROC_STEAL, 3, p->id, p->sequence, victim->id);
+  gotrace__do_proc(t, r, victim, p, PROC_STEAL, 3, p->id, p->sequence, victim->lane.id);
   if (victim->time < t->now) victim->time = t->now; /* its call ends after the steal */
   gotrace__changed(t, &p->waiters);
 }
@@ -12486,20 +12487,25 @@ GOTRACE__FN void gotrace__end_thread(gotrace__transcriber *t, gotrace__source *r
 GOTRACE__FN inline gotrace__source **gotrace__same_id(gotrace__transcriber *t, uint64_t id) {
   return &t->by_id[id % GOTRACE__SOURCE_BUCKETS];
 }
+GOTRACE__FN uint64_t gotrace__new_thread_id(gotrace__transcriber *t) { return (uint64_t)1 << 32 | ++t->own_thread_ids; }
 
 /* Lets a thread go on after those that had its id, which have ended: readers take them for one. False: one of them
- * still has records. */
+ * still has records. Whatever such a thread writes from here on, if records are malformed, has another id. */
 GOTRACE__FN bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, bool force) {
   gotrace__source *former;
   for (former = *gotrace__same_id(t, r->id); former; former = former->same) {
     if (former == r || former->id != r->id) continue;
-    if (former->chunk && !former->introduced && !former->gone && former->record_tick >= r->record_tick) continue;
-    if (former->chunk && !former->gone && !force) return false;
+    if (former->chunk && !former->gone && (former->introduced || former->record_tick < r->record_tick) && !force)
+      return false;
+    r->follows |= former->generation == t->generation;
     gotrace__not_before(t, former->time);
     former->listed_go = former->listed_proc = 0;
     gotrace__restate_thread(t, former);
     gotrace__end_thread(t, former);
+    former->lane.id = gotrace__new_thread_id(t);
   }
+  if (r->lane.id != r->id) gotrace__end_thread(t, r);
+  r->lane.id = r->id;
   return true;
 }
 
@@ -12543,7 +12549,7 @@ GOTRACE__FN void gotrace__apply_introduction(gotrace__transcriber *t, gotrace__s
   bool in_syscall = g && (record->flags & GOTRACE__RECORD_IN_SYSCALL);
   unsigned flags = record->flags & 7;
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-  bool known = r->introduced || r->gone; /* after its end, if malformed: the trace has events of it */
+  bool known = r->introduced || r->gone || r->follows; /* if malformed: the trace has events of its id */
   t->counters.unwritten++;
   if (in_syscall && p && p->number) p = NULL; /* a thief took it while the thread wrote the record, and told first */
   if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);
@@ -14157,7 +14163,7 @@ GOTRACE__FN bool gotrace__transcribe_begin(gotrace__transcriber *t, const gotrac
 /* Adds a thread. `id`: the system's; `chunk`: its first. NULL if out of memory. */
 GOTRACE__FN gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t, uint64_t id,
                                                         gotrace__record_chunk *chunk) {
-  gotrace__source *r = t->idle_sources, **at;
+  gotrace__source *r = t->idle_sources, **at, *other;
   if (r) {
     t->idle_sources = r->link;
     r->link = NULL;
@@ -14177,6 +14183,8 @@ GOTRACE__FN gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t,
   r->id = id;
   r->chunk = chunk;
   at = gotrace__same_id(t, id);
+  for (other = *at; other; other = other->same) /* until this one introduces itself: see gotrace__follow_thread */
+    if (other->id == id && other->chunk && !other->gone) r->lane.id = gotrace__new_thread_id(t);
   r->same = *at;
   *at = r;
   return r;
@@ -14190,7 +14198,7 @@ GOTRACE__FN void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__s
   r->known_size = r->generation = r->last_stack = 0;
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
-  r->introduced = r->lost_proc = r->gone = false;
+  r->introduced = r->lost_proc = r->gone = r->follows = false;
   r->site = 0;
   r->listed_go = r->listed_proc = 0;
   r->link = t->idle_sources;

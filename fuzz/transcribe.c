@@ -630,6 +630,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   w.correct = i % 2;
   before = i / 2 % 16; /* calls before the trace begins */
   w.lags = i / 32 % 2;
+  w.c.one_id = !w.correct && i / 64 == 3; /* as only a process that is recorded from outside can make it */
   w.c.tick = 1000;
   capture_tables_begin(&w.tables, "even", "constant", places, 3);
   for (i = 0; i < 6; i++) { /* all that calls have: the capture does not run out of memory */

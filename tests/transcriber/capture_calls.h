@@ -64,8 +64,11 @@ typedef struct capture {
   capture_proc procs[CAPTURE_PROCS + 1];
   uint32_t collector;
   uint64_t next_go, next_task;
+  bool one_id;                           /* of all threads */
   uint64_t kinds[GOTRACE__RECORD_KINDS]; /* records written */
 } capture;
+
+static inline uint64_t capture_thread_id(const capture *c, unsigned thread) { return 100 + (c->one_id ? 0 : thread); }
 
 /* The names of kinds, and how many bytes their fields have. */
 static const char *const capture_names[] = {"NONE",
@@ -233,7 +236,7 @@ static inline bool capture_begin(capture *c, unsigned thread) {
   m->introduced = true;
   if (!m->last) capture_chunk(m);
   if (!m->source) {
-    m->source = gotrace__transcribe_thread(c->t, 100 + thread, m->first);
+    m->source = gotrace__transcribe_thread(c->t, capture_thread_id(c, thread), m->first);
     if (!m->source) return false; /* out of memory: the trace ends */
   }
   record = capture_made(GOTRACE__REC_THREAD);
@@ -533,7 +536,7 @@ static inline void capture_start(capture *c, gotrace__transcriber *t) {
     m->source = NULL;
     if (!m->go && !m->proc) continue;
     if (!m->last) capture_chunk(m);
-    m->source = gotrace__transcribe_thread(t, 100 + i, m->first);
+    m->source = gotrace__transcribe_thread(t, capture_thread_id(c, i), m->first);
     if (m->source)
       gotrace__transcribe_living_thread(m->source, m->go,
                                         m->in_syscall && c->procs[m->proc].owner != i + 1 ? 0 : m->proc, m->in_syscall);
