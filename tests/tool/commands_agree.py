@@ -557,14 +557,20 @@ def check_unknown(path):
 
 
 def check_headline(path, report):
-    """The function that the headline names has run for at least 1 % of the time, and longer than others."""
+    """The function that the headline names has run longer than others, for at least 1 % of the time, or has been blocked."""
     named = re.search(r"^(.*) is busiest", report["trace"]["stands_out"])
+    idle = re.search(r"^(.*) was blocked (\d+) % of its time, most of that for: .*; it ran ", report["trace"]["stands_out"])
     own = {row["name"]: row["running"] for row in report["functions"]
            if row["name"] and (not row["name"].startswith("runtime.") or row["name"] == "runtime.main")}
     plain = all(name.isprintable() and len(name.encode()) < 160 for name in own)  # others are shown differently
     if named and plain:
         check(own.get(named.group(1)) == max(own.values()) >= report["trace"]["duration"] / 100, path, "headline:",
               report["trace"]["stands_out"])
+    if idle and plain:
+        row, = [row for row in report["functions"] if row["name"] == idle.group(1)]
+        whole = sum(row[state] for state in ("running", "runnable", "syscall", "syscall_blocked", "blocked"))
+        check(row["running"] == max(own.values()) < report["trace"]["duration"] / 100 and row["blocked"] > row["running"] and
+              abs(100 * row["blocked"] / whole - int(idle.group(2))) <= 0.5, path, "headline:", report["trace"]["stands_out"])
     functions = {row["id"]: row["function"] for row in report["goroutines"]}
     for row in report["latencies"]:
         check(row["function"] == functions[row["goroutine"]] or len(functions) < len(report["goroutines"]), path, "latency of", row)

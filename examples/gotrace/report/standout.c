@@ -34,21 +34,30 @@ static bool has_goroutine(const groups *all) {
   return g != NULL;
 }
 
-/* The function that ran most, apart from the runtime's; NULL: none ran for long enough. */
-static const group *busiest(const summary *sum) {
+/* The function that ran most, apart from the runtime's; NULL: none ran for `least`. */
+static const group *busiest(const summary *sum, double least) {
   const group *g, *best = NULL;
   for (g = sum->functions.list; g; g = g->next) {
     if (is_runtimes(g->name)) continue;
-    if ((double)g->t.running < BUSY * (double)sum->duration || !g->t.running) continue;
+    if ((double)g->t.running < least || !g->t.running) continue;
     if (exceeds(g, g->t.running, best, best ? best->t.running : 0)) best = g;
   }
   return best;
 }
 
+/* What the goroutines of a function were blocked for most, if that was longer than they ran; else NULL. */
+static const reason_time *most_blocked(const group *g) {
+  const reason_time *most = g->t.blocked;
+  uint32_t i;
+  for (i = 1; i < g->t.blocked_count; i++)
+    if (g->t.blocked[i].time > most->time) most = &g->t.blocked[i];
+  return g->t.blocked_count && most->time > g->t.running ? most : NULL;
+}
+
 /* The function with most CPU time, for traces of `gotrace record` without context switches. */
 static int recorded_fact(const summary *sum, char *text, size_t size) {
   const group *g, *best = NULL;
-  uint32_t i, most = 0;
+  const reason_time *blocked;
   pool_text name, reason;
   char used[32], ran[32];
   for (g = sum->functions.list; g; g = g->next)
@@ -56,10 +65,8 @@ static int recorded_fact(const summary *sum, char *text, size_t size) {
   if (!best) return snprintf(text, size, "%s", "");
   name = pool_text_of(best->name);
   time_text(best->t.cpu, used);
-  for (i = 1; i < best->t.blocked_count; i++)
-    if (best->t.blocked[i].time > best->t.blocked[most].time) most = i;
-  if (best->t.blocked_count && best->t.blocked[most].time > best->t.running) {
-    reason = reason_text(sum, best->t.blocked[most].reason);
+  if ((blocked = most_blocked(best)) != NULL) {
+    reason = reason_text(sum, blocked->reason);
     return snprintf(
         text, size, "%.*s has most CPU time, %s, and was blocked %.0f %% of its time, most of that for: %.*s",
         name_size(name), name.data, used, 100 * (double)blocked_time(&best->t) / (double)known_time(&best->t),
@@ -70,13 +77,28 @@ static int recorded_fact(const summary *sum, char *text, size_t size) {
                   used, ran);
 }
 
+/* No function ran for long: what the one that ran most waited for. */
+static int idle_fact(const summary *sum, char *text, size_t size) {
+  const group *g = busiest(sum, 0);
+  const reason_time *blocked = g ? most_blocked(g) : NULL;
+  pool_text name, reason;
+  char ran[32];
+  if (!blocked) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
+  name = pool_text_of(g->name);
+  reason = reason_text(sum, blocked->reason);
+  time_text(g->t.running, ran);
+  return snprintf(text, size, "%.*s was blocked %.0f %% of its time, most of that for: %.*s; it ran %s",
+                  name_size(name), name.data, 100 * (double)blocked_time(&g->t) / (double)known_time(&g->t),
+                  name_size(reason), reason.data, ran);
+}
+
 static int main_fact(const summary *sum, char *text, size_t size) {
-  const group *g = busiest(sum);
+  const group *g = busiest(sum, BUSY * (double)sum->duration);
   const histogram *pauses = &sum->gc.pauses;
   pool_text name = pool_text_of(g ? g->name : 0), reason;
   char one[32], two[32];
+  const reason_time *blocked;
   double whole;
-  uint32_t i, most = 0;
   if (sum->dropped) return snprintf(text, size, "the tracer lost events %llu times", (ull)sum->dropped);
   if ((double)pauses->total > PAUSED * (double)sum->duration && sum->duration) {
     time_text(pauses->longest, one);
@@ -86,7 +108,7 @@ static int main_fact(const summary *sum, char *text, size_t size) {
   if (waits_unseen(&sum->c)) return recorded_fact(sum, text, size);
   if (!g && sum->selection.on) return snprintf(text, size, "%s", "");
   if (!has_goroutine(&sum->functions)) return snprintf(text, size, "the trace shows no goroutine");
-  if (!g) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
+  if (!g) return idle_fact(sum, text, size);
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);
     time_text(g->t.running, two);
@@ -94,10 +116,8 @@ static int main_fact(const summary *sum, char *text, size_t size) {
                     sum->c.recorded ? "essor" : "", two);
   }
   whole = (double)known_time(&g->t);
-  for (i = 1; i < g->t.blocked_count; i++)
-    if (g->t.blocked[i].time > g->t.blocked[most].time) most = i;
-  if (g->t.blocked_count && g->t.blocked[most].time > g->t.running) {
-    reason = reason_text(sum, g->t.blocked[most].reason);
+  if ((blocked = most_blocked(g)) != NULL) {
+    reason = reason_text(sum, blocked->reason);
     return snprintf(text, size, "%.*s is busiest, but blocked %.0f %% of its time, most of that for: %.*s",
                     name_size(name), name.data, 100 * (double)blocked_time(&g->t) / whole, name_size(reason),
                     reason.data);
