@@ -238,6 +238,11 @@ test_switches() {
     [ $format != 1.23 ] || open_it "$work/switches.trace" 1.27
     [ $format != 1.21 ] || open_it "$work/switches.trace" 1.21 -p
   done
+  "$tool" record -o "$work/idle.trace" sh -c 'sleep 1; true' >"$work/out" 2>"$work/err" || fail "switches: a program that waits"
+  "$tool" info "$work/idle.trace" >"$work/said"
+  sed -n 1p "$work/said" | grep -q '^main was blocked .* % of its time, most of that for: child process; it ran ' ||
+    { cat "$work/said"; fail "switches: headline of a program that waits"; }
+  tests/tool/commands_agree.py "$tool" "$work/idle.trace" >"$work/out" || { cat "$work/out"; fail "switches: headline"; }
 }
 
 test_stacks() {
