@@ -37,7 +37,7 @@ for trace in traces:
                 assert go == "1", args
                 now = int(waker)
         elif event["event"] == "GoBlock":
-            if args["reason_string"] in WAITS: waits = args["reason_string"]
+            if args["reason_string"] in WAITS or args["reason_string"].startswith("sync: "): waits = args["reason_string"]
             elif args["reason_string"] == "sleep": got, now = got + [now], None
     if pid == first:
         got = got[1:]  # the nap before all

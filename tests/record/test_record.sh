@@ -929,7 +929,7 @@ test_processes() {
   for compiler in "${CC-cc}" musl-gcc; do
     command -v "$compiler" >/dev/null || continue
     compile "$compiler" tests/record/processes.c "$work/processes"
-    for mode in pipes poll epoll select signals; do
+    for mode in pipes poll epoll select signals semaphores named conditions futexes mutexes barriers; do
       "$tool" record -q --children -o "$work/%p.trace" "$work/processes" $mode "${PROCESSES_HOPS-300}" >"$work/said" || fail "processes $mode: status $?"
       tests/record/processes.py "$tool" "$work/said" "$work"/*.trace || fail "$compiler, processes $mode"
       rm "$work"/*.trace
@@ -976,14 +976,14 @@ END
   cat >"$work/forge.py" <<'END'
 import glob, os, random, time
 folder = os.path.dirname(os.environ["GOTRACE_RECORD"])
-shared = [name for name in glob.glob(folder + "/*") if os.path.exists(name) and 500000 < os.stat(name).st_size < 700000]
+shared = [name for name in glob.glob(folder + "/*") if os.path.exists(name) and 700000 < os.stat(name).st_size < 900000]
 assert len(shared) == 1, shared
 file, size, end = os.open(shared[0], os.O_RDWR), os.stat(shared[0]).st_size, time.time() + 1.5
 while time.time() < end:
     os.pwrite(file, random.choice((b"\xff", random.randbytes(1))) * 4096 if random.random() < .1 else random.randbytes(8), random.randrange(size - 4096))
 END
   (cd "$work" && timeout 100 "$tool" record -q --children -o %p.trace sh -c \
-    'python3 forge.py & for mode in pipes epoll signals; do ./processes $mode 200 >/dev/null || exit 7; done; wait $!' 2>err) ||
+    'python3 forge.py & for mode in pipes epoll signals semaphores mutexes; do ./processes $mode 200 >/dev/null || exit 7; done; wait $!' 2>err) ||
     fail "forged wakes: status $?, $(cat "$work/err")"
   for trace in "$work"/*.trace; do
     "$tool" check "$trace" >/dev/null && "$tool" info --json "$trace" >/dev/null || fail "forged wakes: $trace"
