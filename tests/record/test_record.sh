@@ -293,6 +293,10 @@ test_summary() {
   sed -n '/^      count    CPU time/,/^$/p' "$work/err" | sed -n 2p | grep -q "  $(head -n 1 "$work/err" | cut -d ' ' -f 1)$" ||
     { cat "$work/err"; fail "summary: the first row is not the thread with most CPU time"; }
   tail -n 1 "$work/err" | grep -q "gotrace view --open $work/usage.trace" || { cat "$work/err"; fail "summary: its last line"; }
+  # Of a program that hardly runs, the first line tells what it waits for.
+  "$tool" record -o "$work/idle.trace" sh -c 'sleep 2; exit 0' 2>"$work/err" || fail "summary of an idle program: $?"
+  head -n 1 "$work/err" | grep -q '^no function .*; main, which ran most, was blocked .* for: child process$\|^main has most CPU time, .*: child process$' ||
+    { cat "$work/err"; fail "summary: not what an idle program waits for"; }
 }
 
 # Threads go by the names that they get, those that get none or that of the program by their functions.

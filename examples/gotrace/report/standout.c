@@ -2,8 +2,8 @@
  *
  * First comes what makes everything else unreliable or unimportant: events were lost, the world was stopped for long,
  * or goroutines waited for procs longer than they ran. Otherwise it is what the program's busiest function waited for
- * most. The longest wait for a proc is always added, and the function with most CPU samples, if it has a good part of
- * them.
+ * most, even if that hardly ran. The longest wait for a proc is always added, and the function with most CPU samples,
+ * if it has a good part of them.
  *
  * A trace of `gotrace record` does not show what a thread did between being woken and returning from its wait, nor what
  * it waited for in calls that are not wrapped. So nothing is said there about waits for procs, and the busiest function
@@ -34,49 +34,62 @@ static bool has_goroutine(const groups *all) {
   return g != NULL;
 }
 
-/* The function that ran most, apart from the runtime's; NULL: none ran for long enough. */
-static const group *busiest(const summary *sum) {
+/* The function that ran most, apart from the runtime's; NULL: none ran for that share of the time. */
+static const group *busiest(const summary *sum, double share) {
   const group *g, *best = NULL;
   for (g = sum->functions.list; g; g = g->next) {
     if (is_runtimes(g->name)) continue;
-    if ((double)g->t.running < BUSY * (double)sum->duration || !g->t.running) continue;
+    if ((double)g->t.running < share * (double)sum->duration || !g->t.running) continue;
     if (exceeds(g, g->t.running, best, best ? best->t.running : 0)) best = g;
   }
   return best;
 }
 
+/* If the function waited for something longer than it ran. */
+static bool mostly_blocked(const summary *sum, const group *g, char *text, size_t size) {
+  uint32_t i, most = 0;
+  pool_text reason;
+  for (i = 1; i < g->t.blocked_count; i++)
+    if (g->t.blocked[i].time > g->t.blocked[most].time) most = i;
+  if (!g->t.blocked_count || g->t.blocked[most].time <= g->t.running) return false;
+  reason = reason_text(sum, g->t.blocked[most].reason);
+  snprintf(text, size, "blocked %.0f %% of its time, most of that for: %.*s",
+           100 * (double)blocked_time(&g->t) / (double)known_time(&g->t), name_size(reason), reason.data);
+  return true;
+}
+
+static int idle_fact(const summary *sum, char *text, size_t size) {
+  const group *g = busiest(sum, 0);
+  pool_text name = pool_text_of(g ? g->name : 0);
+  char blocked[256];
+  int used = snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
+  if (!g || !mostly_blocked(sum, g, blocked, sizeof blocked) || (size_t)used >= size) return used;
+  return used + snprintf(text + used, size - (size_t)used, "; %.*s, which ran most, was %s", name_size(name), name.data,
+                         blocked);
+}
+
 /* The function with most CPU time, for traces of `gotrace record` without context switches. */
 static int recorded_fact(const summary *sum, char *text, size_t size) {
   const group *g, *best = NULL;
-  uint32_t i, most = 0;
-  pool_text name, reason;
-  char used[32], ran[32];
+  pool_text name;
+  char used[32], ran[32], blocked[256];
   for (g = sum->functions.list; g; g = g->next)
     if (g->t.cpu > 0 && exceeds(g, g->t.cpu, best, best ? best->t.cpu : 0)) best = g;
   if (!best) return snprintf(text, size, "%s", "");
   name = pool_text_of(best->name);
   time_text(best->t.cpu, used);
-  for (i = 1; i < best->t.blocked_count; i++)
-    if (best->t.blocked[i].time > best->t.blocked[most].time) most = i;
-  if (best->t.blocked_count && best->t.blocked[most].time > best->t.running) {
-    reason = reason_text(sum, best->t.blocked[most].reason);
-    return snprintf(
-        text, size, "%.*s has most CPU time, %s, and was blocked %.0f %% of its time, most of that for: %.*s",
-        name_size(name), name.data, used, 100 * (double)blocked_time(&best->t) / (double)known_time(&best->t),
-        name_size(reason), reason.data);
-  }
+  if (mostly_blocked(sum, best, blocked, sizeof blocked))
+    return snprintf(text, size, "%.*s has most CPU time, %s, and was %s", name_size(name), name.data, used, blocked);
   time_text(best->t.running, ran);
   return snprintf(text, size, "%.*s has most CPU time: %s; for %s it was not seen waiting", name_size(name), name.data,
                   used, ran);
 }
 
 static int main_fact(const summary *sum, char *text, size_t size) {
-  const group *g = busiest(sum);
+  const group *g = busiest(sum, BUSY);
   const histogram *pauses = &sum->gc.pauses;
-  pool_text name = pool_text_of(g ? g->name : 0), reason;
-  char one[32], two[32];
-  double whole;
-  uint32_t i, most = 0;
+  pool_text name = pool_text_of(g ? g->name : 0);
+  char one[32], two[32], blocked[256];
   if (sum->dropped) return snprintf(text, size, "the tracer lost events %llu times", (ull)sum->dropped);
   if ((double)pauses->total > PAUSED * (double)sum->duration && sum->duration) {
     time_text(pauses->longest, one);
@@ -86,25 +99,18 @@ static int main_fact(const summary *sum, char *text, size_t size) {
   if (waits_unseen(&sum->c)) return recorded_fact(sum, text, size);
   if (!g && sum->selection.on) return snprintf(text, size, "%s", "");
   if (!has_goroutine(&sum->functions)) return snprintf(text, size, "the trace shows no goroutine");
-  if (!g) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
+  if (!g) return idle_fact(sum, text, size);
   if (g->t.runnable > g->t.running && g->t.runnable > sum->duration / 10) {
     time_text(g->t.runnable, one);
     time_text(g->t.running, two);
     return snprintf(text, size, "%.*s waited %s for a proc%s, and ran %s", name_size(name), name.data, one,
                     sum->c.recorded ? "essor" : "", two);
   }
-  whole = (double)known_time(&g->t);
-  for (i = 1; i < g->t.blocked_count; i++)
-    if (g->t.blocked[i].time > g->t.blocked[most].time) most = i;
-  if (g->t.blocked_count && g->t.blocked[most].time > g->t.running) {
-    reason = reason_text(sum, g->t.blocked[most].reason);
-    return snprintf(text, size, "%.*s is busiest, but blocked %.0f %% of its time, most of that for: %.*s",
-                    name_size(name), name.data, 100 * (double)blocked_time(&g->t) / whole, name_size(reason),
-                    reason.data);
-  }
+  if (mostly_blocked(sum, g, blocked, sizeof blocked))
+    return snprintf(text, size, "%.*s is busiest, but %s", name_size(name), name.data, blocked);
   time_text(g->t.running, one);
   return snprintf(text, size, "%.*s is busiest: it ran %s, %.0f %% of its time", name_size(name), name.data, one,
-                  100 * (double)g->t.running / whole);
+                  100 * (double)g->t.running / (double)known_time(&g->t));
 }
 
 /* Where CPU time went; `used` of the text is written. */
