@@ -60,6 +60,7 @@ static inline void note_holder(const void *lock, uintptr_t at) {
 /* Tells who has the lock for which the thread is about to wait. `number`: of the thread that the lock names; 0: none;
  * UNNAMED: it can name none. */
 #define UNNAMED UINT32_MAX
+#define MUSL_SHARED 128u /* in the first word of a mutex */
 static void tell_holder(const void *lock, uint32_t number) {
   const struct note *n = note_of(lock);
   uintptr_t check = __atomic_load_n(&n->check, __ATOMIC_RELAXED), at = __atomic_load_n(&n->at, __ATOMIC_RELAXED);
@@ -78,25 +79,27 @@ static void tell_holder(const void *lock, uint32_t number) {
   errno = kept;
 }
 
-/* The thread that a mutex names. In musl only the kinds that check it do. */
+/* The thread that a mutex names. In musl only the kinds that check it do; of one that processes share, the holder may
+ * be in another one. */
 static uint32_t mutex_holder(const pthread_mutex_t *m) {
 #if defined(__GLIBC__)
   return (uint32_t)m->__data.__owner;
 #else
   uint32_t words[2];
   memcpy(words, m, sizeof words);
-  return words[0] & 15 ? words[1] & 0x3fffffff : UNNAMED;
+  if (words[0] & 15) return words[1] & 0x3fffffff;
+  return words[0] & MUSL_SHARED ? 0 : UNNAMED;
 #endif
 }
 
-/* The thread that has a read-write lock to write, if one has. */
+/* The thread that has a read-write lock to write, if one has. The same holds of musl. */
 static uint32_t writer_of(const pthread_rwlock_t *l) {
 #if defined(__GLIBC__)
   return (uint32_t)l->__data.__cur_writer;
 #else
-  uint32_t word;
-  memcpy(&word, l, sizeof word);
-  return (word & 0x7fffffff) == 0x7fffffff ? UNNAMED : 0;
+  uint32_t words[3]; /* the state, waiters, whether processes share it */
+  memcpy(words, l, sizeof words);
+  return (words[0] & 0x7fffffff) == 0x7fffffff && !words[2] ? UNNAMED : 0;
 #endif
 }
 
@@ -116,7 +119,7 @@ static inline bool is_shared_mutex(const pthread_mutex_t *m) {
 #if defined(__GLIBC__)
   return (m->__data.__kind & 128) != 0;
 #else
-  return (word_of(m, 0) & 128) != 0;
+  return (word_of(m, 0) & MUSL_SHARED) != 0;
 #endif
 }
 
