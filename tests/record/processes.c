@@ -6,14 +6,20 @@
  *     processes pipes HOPS                each process reads from a pipe of its own, to which all write
  *     processes poll|epoll|select HOPS    the first process has connections, Unix and TCP in turn, with all others
  *     processes signals HOPS              each process waits for signals, in one of four ways
+ *     processes semaphores|named|conditions|futexes HOPS    each process waits for its own, in memory that all share
+ *     processes mutexes|barriers ROUNDS   all processes wait for one mutex, or for the last one of them
  *     processes children                  waits for children by system, pclose and waitid
  *     processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then sleeps
  *
  * For each process, one line: its id, and those from which it got the token; negative: before it waited. At the end,
  * the first one waits for the others one by one. */
 
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +28,7 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,17 +114,100 @@ static int await_connection(void) {
   return i;
 }
 
-/* In signals mode: the token, and the processes. */
+/* In the modes without connections. By process, or, of mutexes and barriers, by round. */
 static struct {
   struct token token;
   pid_t process[PROCESSES];
+  sem_t semaphore[PROCESSES];
+  pthread_mutex_t mutex[PROCESSES];
+  pthread_cond_t condition[PROCESSES];
+  uint32_t has_token[PROCESSES]; /* of conditions and futexes */
+  pthread_barrier_t barrier;
+  struct token last[MOST_HOPS]; /* who has come last */
 } * shared;
+
+static void prepare_shared(void) {
+  pthread_mutexattr_t of_mutexes;
+  pthread_condattr_t of_conditions;
+  pthread_barrierattr_t of_barriers;
+  int i;
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ENSURE(shared != MAP_FAILED);
+  shared->process[0] = getpid();
+  ENSURE(pthread_mutexattr_init(&of_mutexes) == 0 &&
+         pthread_mutexattr_setpshared(&of_mutexes, PTHREAD_PROCESS_SHARED) == 0);
+  ENSURE(pthread_condattr_init(&of_conditions) == 0 &&
+         pthread_condattr_setpshared(&of_conditions, PTHREAD_PROCESS_SHARED) == 0);
+  ENSURE(pthread_barrierattr_init(&of_barriers) == 0 &&
+         pthread_barrierattr_setpshared(&of_barriers, PTHREAD_PROCESS_SHARED) == 0);
+  for (i = 0; i < PROCESSES; i++) {
+    ENSURE(sem_init(&shared->semaphore[i], 1, 0) == 0);
+    ENSURE(pthread_mutex_init(&shared->mutex[i], &of_mutexes) == 0);
+    ENSURE(pthread_cond_init(&shared->condition[i], &of_conditions) == 0);
+  }
+  ENSURE(pthread_barrier_init(&shared->barrier, &of_barriers, PROCESSES) == 0);
+}
+
+/* Of each process, opened by each process at its first use. */
+static sem_t *named_semaphore(int of) {
+  static sem_t *opened[PROCESSES];
+  char name[32];
+  if (opened[of]) return opened[of];
+  sprintf(name, "/processes-%d-%d", (int)shared->process[0], of);
+  opened[of] = sem_open(name, O_CREAT, 0600, 0);
+  ENSURE(opened[of] != SEM_FAILED);
+  return opened[of];
+}
+
+static void remove_names(void) {
+  char name[32];
+  int i;
+  for (i = 0; i < PROCESSES; i++) {
+    sprintf(name, "/processes-%d-%d", (int)shared->process[0], i);
+    sem_unlink(name);
+  }
+}
+
+static void await_shared(void) {
+  uint32_t *has = &shared->has_token[self_number];
+  if (strcmp(mode, "semaphores") == 0) ENSURE(sem_wait(&shared->semaphore[self_number]) == 0);
+  if (strcmp(mode, "named") == 0) ENSURE(sem_wait(named_semaphore(self_number)) == 0);
+  if (strcmp(mode, "conditions") == 0) {
+    pthread_mutex_lock(&shared->mutex[self_number]);
+    while (!*has) pthread_cond_wait(&shared->condition[self_number], &shared->mutex[self_number]);
+    *has = 0;
+    pthread_mutex_unlock(&shared->mutex[self_number]);
+  }
+  if (strcmp(mode, "futexes") == 0)
+    while (!__atomic_exchange_n(has, 0u, __ATOMIC_ACQUIRE)) syscall(SYS_futex, has, 0 /* FUTEX_WAIT */, 0, NULL);
+}
+
+static void wake_shared(int to, int broadcasts) {
+  uint32_t *has = &shared->has_token[to];
+  if (strcmp(mode, "semaphores") == 0) ENSURE(sem_post(&shared->semaphore[to]) == 0);
+  if (strcmp(mode, "named") == 0) ENSURE(sem_post(named_semaphore(to)) == 0);
+  if (strcmp(mode, "conditions") == 0) {
+    pthread_mutex_lock(&shared->mutex[to]);
+    *has = 1;
+    if (broadcasts) pthread_cond_broadcast(&shared->condition[to]);
+    else pthread_cond_signal(&shared->condition[to]);
+    pthread_mutex_unlock(&shared->mutex[to]);
+  }
+  if (strcmp(mode, "futexes") == 0) {
+    __atomic_store_n(has, 1u, __ATOMIC_RELEASE);
+    syscall(SYS_futex, has, 1 /* FUTEX_WAKE */, broadcasts ? 0x7fffffff : 1);
+  }
+}
 
 static void do_nothing(int number) { (void)number; }
 
-static struct token await_signal(void) {
+static struct token await_token(void) {
   sigset_t set;
   int number;
+  if (strcmp(mode, "signals") != 0) {
+    await_shared();
+    return shared->token;
+  }
   sigemptyset(&set);
   if (self_number % 4 == 3) {
     sigsuspend(&set);
@@ -137,8 +227,50 @@ static void send_token(int to, struct token t) {
     return;
   }
   shared->token = t;
-  if (t.hops % 2) ENSURE(kill(shared->process[to], SIGUSR1) == 0);
+  if (strcmp(mode, "signals") != 0) wake_shared(to, t.hops % 2);
+  else if (t.hops % 2) ENSURE(kill(shared->process[to], SIGUSR1) == 0);
   else ENSURE(sigqueue(shared->process[to], SIGUSR1, (union sigval){0}) == 0);
+}
+
+static void print_line(const int *got, int count) {
+  char line[16 * MOST_HOPS];
+  int used = sprintf(line, "%d", (int)getpid()), i;
+  for (i = 0; i < count; i++) used += sprintf(line + used, " %d", got[i]);
+  line[used++] = '\n';
+  ENSURE(write(1, line, (size_t)used) == used);
+}
+
+static void work(long nanoseconds) {
+  long long until = now() + nanoseconds;
+  while (now() < until) continue;
+}
+
+/* Who has released the mutex before, or come to the barrier last. */
+static void take_part_in_rounds(struct token t) {
+  static int got[MOST_HOPS];
+  static long long before[MOST_HOPS];
+  int i, rounds = t.hops, barriers = strcmp(mode, "barriers") == 0;
+  t.seed += (unsigned)self_number;
+  for (i = 0; i < rounds; i++) {
+    before[i] = t.sent = now();
+    t.from = (int)getpid();
+    if (barriers) {
+      if (pthread_barrier_wait(&shared->barrier) == PTHREAD_BARRIER_SERIAL_THREAD) shared->last[i] = t;
+      nap((long)(next_random(&t.seed) % 1000000));
+    } else {
+      ENSURE(pthread_mutex_lock(&shared->mutex[0]) == 0);
+      got[i] = shared->token.sent > before[i] ? shared->token.from : -shared->token.from;
+      nap((long)(next_random(&t.seed) % 300000));
+      t.sent = now();
+      shared->token = t;
+      ENSURE(pthread_mutex_unlock(&shared->mutex[0]) == 0);
+      work((long)(next_random(&t.seed) % 1000) * 1000);
+    }
+  }
+  if (barriers) pthread_barrier_wait(&shared->barrier);
+  for (i = 0; barriers && i < rounds; i++)
+    got[i] = shared->last[i].sent > before[i] ? shared->last[i].from : -shared->last[i].from;
+  print_line(got, rounds);
 }
 
 static void take_part(struct token t) {
@@ -148,7 +280,7 @@ static void take_part(struct token t) {
     if (!first) {
       long long before = now();
       if (shared) {
-        t = await_signal();
+        t = await_token();
       } else {
         int fd = in[!all && self_number == 0 ? await_connection() : self_number];
         ENSURE(read(fd, &t, sizeof t) == (ssize_t)sizeof t);
@@ -169,13 +301,7 @@ static void take_part(struct token t) {
     if (i == self_number) i = (i + 1) % PROCESSES;
     send_token(!all && self_number ? self_number : i, t);
   }
-  {
-    char line[16 * MOST_HOPS];
-    int used = sprintf(line, "%d", (int)getpid());
-    for (i = 0; i < count; i++) used += sprintf(line + used, " %d", got[i]);
-    line[used++] = '\n';
-    ENSURE(write(1, line, (size_t)used) == used);
-  }
+  print_line(got, count);
 }
 
 static int wait_for_children(void) {
@@ -204,9 +330,12 @@ static int copy_lines(long nanoseconds) {
 
 int main(int count, char **words) {
   struct token t = {0, count > 2 ? atoi(words[2]) : 0, 12345, 0};
-  int theirs[PROCESSES], ends[2], i;
+  static const char *const shared_modes[] = {"semaphores", "named", "conditions", "futexes", "mutexes", "barriers"};
+  int theirs[PROCESSES], ends[2], i, shares = 0, rounds;
   pid_t children[PROCESSES];
   mode = words[1];
+  for (i = 0; i < 6; i++) shares |= strcmp(mode, shared_modes[i]) == 0;
+  rounds = strcmp(mode, "mutexes") == 0 || strcmp(mode, "barriers") == 0;
   if (strcmp(mode, "pipeline") == 0) return copy_lines(1000000l * t.hops);
   if (strcmp(mode, "children") == 0) return wait_for_children();
   if (strcmp(mode, "signals") == 0) {
@@ -215,10 +344,8 @@ int main(int count, char **words) {
     sigaddset(&set, SIGUSR1);
     signal(SIGUSR1, do_nothing);
     ENSURE(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ENSURE(shared != MAP_FAILED);
-    shared->process[0] = getpid();
   }
+  if (strcmp(mode, "signals") == 0 || shares) prepare_shared();
   ENSURE(t.hops > 0 && t.hops < MOST_HOPS);
   for (i = 0; i < PROCESSES; i++) {
     if (strcmp(mode, "pipes") == 0) {
@@ -237,13 +364,16 @@ int main(int count, char **words) {
     if (children[i] == 0) {
       self_number = i;
       if (!shared && strcmp(mode, "pipes") != 0) in[i] = out[i] = theirs[i];
-      take_part(t);
+      if (rounds) take_part_in_rounds(t);
+      else take_part(t);
       nap(50000000l * (PROCESSES - i));
       _exit(0);
     }
   }
   nap(50000000); /* until they wait */
-  take_part(t);
+  if (rounds) take_part_in_rounds(t);
+  else take_part(t);
+  if (strcmp(mode, "named") == 0) remove_names();
   for (i = PROCESSES - 1; i > 0; i--) ENSURE(waitpid(children[i], NULL, 0) == children[i]);
   return 0;
 }

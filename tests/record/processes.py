@@ -19,15 +19,23 @@ for line in open(output):
     wanted[pid] = senders
 first = min(wanted)
 
+def waits_at(trace, time):
+    """What the process waits for at a time, and who ended its last such wait."""
+    run = subprocess.run([tool, "waits", "--json", "--to", str(time), trace], stdout=subprocess.PIPE, check=True, text=True)
+    main, = (row for row in json.loads(run.stdout)["goroutines"] if row["go"] == 1)
+    return main.get("reason"), main.get("last_ended_by_process")
+
+
 hops = told = 0
 for trace in traces:
     pid = int(re.search(r"(\d+)\.trace$", trace)[1])
     dump = subprocess.run([tool, "dump", "--json", trace], stdout=subprocess.PIPE, check=True, text=True).stdout
-    got, children, now, waits = [], [], None, None
+    got, children, now, waits, enders, latest = [], [], None, None, {}, None
     for line in dump.splitlines():
         event = json.loads(line)
         args = event.get("args", {})
         if event["event"] == "UserLog" and args["key_string"] == "gotrace record: woken by process":
+            enders[waits] = args["value_string"]
             program, waker, go = re.fullmatch(r"(.*) \(pid (\d+)\)(?:, goroutine (\d+))?", args["value_string"]).groups()
             assert program == "processes", args
             if waits == "child process":
@@ -37,8 +45,10 @@ for trace in traces:
                 assert go == "1", args
                 now = int(waker)
         elif event["event"] == "GoBlock":
-            if args["reason_string"] in WAITS: waits = args["reason_string"]
+            if args["reason_string"] in enders: latest = event["time"] + 1, args["reason_string"], enders.pop(args["reason_string"])
+            if args["reason_string"] in WAITS or args["reason_string"].startswith("sync: "): waits = args["reason_string"]
             elif args["reason_string"] == "sleep": got, now = got + [now], None
+    assert latest and waits_at(trace, latest[0]) == latest[1:], f"process {pid}: {latest}, not {waits_at(trace, latest[0])}"
     if pid == first:
         got = got[1:]  # the nap before all
         order = iter(sorted(set(wanted) - {first}, reverse=True))

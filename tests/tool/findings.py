@@ -242,7 +242,7 @@ def told_then_handed_on():
     return t, {("mutex", "get", "grab"): (2, 4100), ("mutex", "get", "get"): (1, 3000)}
 
 
-def waits_for_python():
+def waits_for_python(again=False):
     """2 waits for 1 to release CPython's lock, three times in a row, and 3, which slept after its first time."""
     t = Trace()
     threads(t, 3)
@@ -263,6 +263,8 @@ def waits_for_python():
     wait(2, 6020, 11020, 2)
     wait(3, 12000, 13500, 1)
     wait(2, 11040, 14000, 1)
+    if again:
+        wait(2, 14200, 14700, 1)
     for m in 1, 2, 3:
         t.event(m, 15000, GO_DESTROY)
     return t, {("Python's GIL", "take_gil", "one"): (2, 13000 + 1500)}
@@ -358,6 +360,23 @@ def check_samples(file):
     assert all("samples" not in row for row in info(file)["functions"]) and "CPU samples" not in run("info", file)
 
 
+def check_waits_for_python(file):
+    """`waits` counts waits that only end by their time-out as one, and tells who ended the last one."""
+    write(waits_for_python(again=True)[0], file)
+
+    def at(time):
+        report = json.loads(run("waits", "--to", str(time), "--json", file))
+        assert report["at"] == time, report
+        row = [row for row in report["goroutines"] if row["go"] == 2][0]
+        return row["since"] - begin, row["time"], row.get("last_ended_by")
+    begin = 0
+    begin = at(3000)[0] - 1000  # the time of the first event
+    end = 10000 + begin
+    assert at(end) == (1000, 9000, None), at(end)
+    assert at(14500 + begin) == (14200, 300, 1), at(14500 + begin)
+    assert "its last such wait ended by goroutine 1, one\n" in run("waits", "--to", str(14500 + begin), file)
+
+
 def known(directory):
     file = os.path.join(directory, "known.trace")
     for make in handed_on, another_lock, helpers, other_waits, permits, passed_through, told, told_then_handed_on, waits_for_python:
@@ -382,6 +401,7 @@ def known(directory):
         assert wanted[time] == row, "%s, not %s" % (row, wanted[time])
     check_stopped(file)
     check_samples(file)
+    check_waits_for_python(file)
     for how in "each other", "handed on", "alone":
         trace, wanted = deadlocked(how)
         write(trace, file)

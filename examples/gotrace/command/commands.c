@@ -518,8 +518,11 @@ const command commands[] = {
      .help =
          "Prints what each goroutine does at the end of the trace, or at the moment of --to: for how long it has done "
          "it, in which function of the program, and, of a lock in a trace of gotrace record, which thread has it and "
-         "where that took it. Goroutines that do the same are one line, that of the first. A deadlock comes first: "
-         "goroutines each of which waits for a lock that the next one has.\n\n"
+         "where that took it. Of a wait that another process may end (gotrace record --children), and of Python's GIL, "
+         "it "
+         "tells who ended the last such wait of this thread. Goroutines that do the same are one line, that of the "
+         "first. "
+         "A deadlock comes first: goroutines each of which waits for a lock that the next one has.\n\n"
          "  gotrace waits server.trace\n"
          "  gotrace waits --to 3.466s server.trace",
      .options = PART ",--json,-o OUT,--partial,--lenient",

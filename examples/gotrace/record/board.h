@@ -125,9 +125,10 @@ struct trace_list {
 
 /* Who ends waits of other processes: see preload/wakes.c. Any process may have written anything. */
 #define WAKE_BUCKETS 1024
-#define WAKE_NOTES 10
+#define WAKE_NOTES 15
 struct wakes {
-  uint32_t count; /* atomic: of processes */
+  uint32_t count;   /* atomic: of processes */
+  uint32_t sharing; /* atomic: threads that wait for something in memory that processes share */
   struct wake_process {
     int32_t pid, parent;
     char program[NAME_OF_PROGRAM];

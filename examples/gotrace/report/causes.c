@@ -125,11 +125,6 @@ static void add_process(causes *c, const goroutine *g, uint32_t process) {
 
 /* --------------------------------------------------------------------------------------------------- stretches ---- */
 
-static goroutine *waker_of(const stretch *part) {
-  goroutine *g = part->by && part->by->m && !part->by->outside ? part->by->m->g : NULL;
-  return part->status == GO_WAITING && g && g != part->g && g->status == GO_RUNNING ? g : NULL;
-}
-
 /* Of a goroutine whose stack is unknown, its name tells whether it is one of the runtime's. */
 static wait_class class_of(causes *c, uint32_t stack, uint32_t reason, const goroutine *g) {
   return !stack && name_of(g) && is_runtimes(name_of(g)) ? WAIT_RUNTIME_CLASS : wait_class_of(&c->waits, stack, reason);

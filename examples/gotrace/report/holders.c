@@ -106,6 +106,11 @@ int64_t stopped_between(const stops *s, const world *w, int64_t begin, int64_t e
 
 /* --------------------------------------------------------------------------------------------------- histories ---- */
 
+goroutine *waker_of(const stretch *part) {
+  goroutine *g = part->by && part->by->m && !part->by->outside ? part->by->m->g : NULL;
+  return part->status == GO_WAITING && g && g != part->g && g->status == GO_RUNNING ? g : NULL;
+}
+
 static history **history_place(holders *h, const goroutine *g) { return SIDE(history *, &h->gos, g->number); }
 
 static void free_history(history *of) {

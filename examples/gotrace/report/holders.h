@@ -82,6 +82,9 @@ typedef struct holders {
   size_t ended_count;
 } holders;
 
+/* The goroutine that ended a wait, if it is another one; NULL: none. */
+goroutine *waker_of(const stretch *part);
+
 /* A stretch that has ended. `by`: the goroutine that ended it; NULL: none. Call it after wait_parts(). */
 void holders_add(holders *h, const stretch *part, goroutine *by);
 

@@ -2,8 +2,8 @@
  *
  * First comes what makes everything else unreliable or unimportant: events were lost, the world was stopped for long,
  * or goroutines waited for procs longer than they ran. Otherwise it is what the program's busiest function waited for
- * most. The longest wait for a proc is always added, and the function with most CPU samples, if it has a good part of
- * them.
+ * most, even if that hardly ran. The longest wait for a proc is always added, and the function with most CPU samples,
+ * if it has a good part of them.
  *
  * A trace of `gotrace record` does not show what a thread did between being woken and returning from its wait, nor what
  * it waited for in calls that are not wrapped. So nothing is said there about waits for procs, and the busiest function
@@ -34,71 +34,63 @@ static bool has_goroutine(const groups *all) {
   return g != NULL;
 }
 
-/* The function that ran most, apart from the runtime's; NULL: none ran for `least`. */
-static const group *busiest(const summary *sum, double least) {
+/* The function that ran most, apart from the runtime's; NULL: none ran for that share of the time. */
+static const group *busiest(const summary *sum, double share) {
   const group *g, *best = NULL;
   for (g = sum->functions.list; g; g = g->next) {
     if (is_runtimes(g->name)) continue;
-    if ((double)g->t.running < least || !g->t.running) continue;
+    if ((double)g->t.running < share * (double)sum->duration || !g->t.running) continue;
     if (exceeds(g, g->t.running, best, best ? best->t.running : 0)) best = g;
   }
   return best;
 }
 
-/* What the goroutines of a function were blocked for most, if that was longer than they ran; else NULL. */
-static const reason_time *most_blocked(const group *g) {
-  const reason_time *most = g->t.blocked;
-  uint32_t i;
+/* If the function waited for something longer than it ran. */
+static bool mostly_blocked(const summary *sum, const group *g, char *text, size_t size) {
+  uint32_t i, most = 0;
+  pool_text reason;
   for (i = 1; i < g->t.blocked_count; i++)
-    if (g->t.blocked[i].time > most->time) most = &g->t.blocked[i];
-  return g->t.blocked_count && most->time > g->t.running ? most : NULL;
-}
-
-/* The function with most CPU time, for traces of `gotrace record` without context switches. */
-static int recorded_fact(const summary *sum, char *text, size_t size) {
-  const group *g, *best = NULL;
-  const reason_time *blocked;
-  pool_text name, reason;
-  char used[32], ran[32];
-  for (g = sum->functions.list; g; g = g->next)
-    if (g->t.cpu > 0 && exceeds(g, g->t.cpu, best, best ? best->t.cpu : 0)) best = g;
-  if (!best) return snprintf(text, size, "%s", "");
-  name = pool_text_of(best->name);
-  time_text(best->t.cpu, used);
-  if ((blocked = most_blocked(best)) != NULL) {
-    reason = reason_text(sum, blocked->reason);
-    return snprintf(
-        text, size, "%.*s has most CPU time, %s, and was blocked %.0f %% of its time, most of that for: %.*s",
-        name_size(name), name.data, used, 100 * (double)blocked_time(&best->t) / (double)known_time(&best->t),
-        name_size(reason), reason.data);
-  }
-  time_text(best->t.running, ran);
-  return snprintf(text, size, "%.*s has most CPU time: %s; for %s it was not seen waiting", name_size(name), name.data,
-                  used, ran);
+    if (g->t.blocked[i].time > g->t.blocked[most].time) most = i;
+  if (!g->t.blocked_count || g->t.blocked[most].time <= g->t.running) return false;
+  reason = reason_text(sum, g->t.blocked[most].reason);
+  snprintf(text, size, "blocked %.0f %% of its time, most of that for: %.*s",
+           100 * (double)blocked_time(&g->t) / (double)known_time(&g->t), name_size(reason), reason.data);
+  return true;
 }
 
 /* No function ran for long: what the one that ran most waited for. */
 static int idle_fact(const summary *sum, char *text, size_t size) {
   const group *g = busiest(sum, 0);
-  const reason_time *blocked = g ? most_blocked(g) : NULL;
-  pool_text name, reason;
-  char ran[32];
-  if (!blocked) return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
-  name = pool_text_of(g->name);
-  reason = reason_text(sum, blocked->reason);
+  pool_text name = pool_text_of(g ? g->name : 0);
+  char blocked[256], ran[32];
+  if (!g || !mostly_blocked(sum, g, blocked, sizeof blocked))
+    return snprintf(text, size, "no function of the program ran for as much as 1 %% of the time");
   time_text(g->t.running, ran);
-  return snprintf(text, size, "%.*s was blocked %.0f %% of its time, most of that for: %.*s; it ran %s",
-                  name_size(name), name.data, 100 * (double)blocked_time(&g->t) / (double)known_time(&g->t),
-                  name_size(reason), reason.data, ran);
+  return snprintf(text, size, "%.*s was %s; it ran %s", name_size(name), name.data, blocked, ran);
+}
+
+/* The function with most CPU time, for traces of `gotrace record` without context switches. */
+static int recorded_fact(const summary *sum, char *text, size_t size) {
+  const group *g, *best = NULL;
+  pool_text name;
+  char used[32], ran[32], blocked[256];
+  for (g = sum->functions.list; g; g = g->next)
+    if (g->t.cpu > 0 && exceeds(g, g->t.cpu, best, best ? best->t.cpu : 0)) best = g;
+  if (!best) return snprintf(text, size, "%s", "");
+  name = pool_text_of(best->name);
+  time_text(best->t.cpu, used);
+  if (mostly_blocked(sum, best, blocked, sizeof blocked))
+    return snprintf(text, size, "%.*s has most CPU time, %s, and was %s", name_size(name), name.data, used, blocked);
+  time_text(best->t.running, ran);
+  return snprintf(text, size, "%.*s has most CPU time: %s; for %s it was not seen waiting", name_size(name), name.data,
+                  used, ran);
 }
 
 static int main_fact(const summary *sum, char *text, size_t size) {
-  const group *g = busiest(sum, BUSY * (double)sum->duration);
+  const group *g = busiest(sum, BUSY);
   const histogram *pauses = &sum->gc.pauses;
-  pool_text name = pool_text_of(g ? g->name : 0), reason;
-  char one[32], two[32];
-  const reason_time *blocked;
-  double whole;
+  pool_text name = pool_text_of(g ? g->name : 0);
+  char one[32], two[32], blocked[256];
   if (sum->dropped) return snprintf(text, size, "the tracer lost events %llu times", (ull)sum->dropped);
   if ((double)pauses->total > PAUSED * (double)sum->duration && sum->duration) {
     time_text(pauses->longest, one);
@@ -115,16 +107,11 @@ static int main_fact(const summary *sum, char *text, size_t size) {
     return snprintf(text, size, "%.*s waited %s for a proc%s, and ran %s", name_size(name), name.data, one,
                     sum->c.recorded ? "essor" : "", two);
   }
-  whole = (double)known_time(&g->t);
-  if ((blocked = most_blocked(g)) != NULL) {
-    reason = reason_text(sum, blocked->reason);
-    return snprintf(text, size, "%.*s is busiest, but blocked %.0f %% of its time, most of that for: %.*s",
-                    name_size(name), name.data, 100 * (double)blocked_time(&g->t) / whole, name_size(reason),
-                    reason.data);
-  }
+  if (mostly_blocked(sum, g, blocked, sizeof blocked))
+    return snprintf(text, size, "%.*s is busiest, but %s", name_size(name), name.data, blocked);
   time_text(g->t.running, one);
   return snprintf(text, size, "%.*s is busiest: it ran %s, %.0f %% of its time", name_size(name), name.data, one,
-                  100 * (double)g->t.running / whole);
+                  100 * (double)g->t.running / (double)known_time(&g->t));
 }
 
 /* Where CPU time went; `used` of the text is written. */

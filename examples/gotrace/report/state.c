@@ -1,4 +1,7 @@
-/* state.c - gotrace waits: what each goroutine does at a moment of the trace, and who has what it waits for */
+/* state.c - gotrace waits: what each goroutine does at a moment of the trace, and who has what it waits for
+ *
+ * Who will end a wait is not known then. Of another process, and of CPython's global lock, it is told who ended the
+ * goroutine's last wait of the same kind at the same place. */
 
 #include "../command/commands.h"
 #include "../reading/source.h"
@@ -9,20 +12,37 @@
 #define SHOWN 40 /* lines */
 #define WIDTH 18 /* of what it does */
 
+/* A goroutine's last wait. Waits for CPython's global lock that only end by their time-out are one. */
+typedef struct last_wait {
+  unsigned does;
+  uint32_t place;
+  int64_t begin;
+  bool goes_on;
+} last_wait;
+
+/* Who ended one: a text, of another process; or a goroutine. All zero: neither. */
+typedef struct ender {
+  uint32_t process, name;
+  uint64_t go;
+} ender;
+
 typedef struct state {
   consumer c;
   waits waits;
   holders holders;
+  side_array last; /* last_wait by goroutine */
+  map enders;      /* struct ender by goroutine, what it did and where: see ender_key() */
   int64_t end;
 } state;
 
 /* What one goroutine does. */
 typedef struct doing {
   const goroutine *g;
-  int64_t time; /* so far */
+  int64_t since;
   unsigned does;
   uint32_t place;
   told_holder held;
+  ender last;   /* unless who has it is known */
   size_t count; /* of goroutines that do the same */
 } doing;
 
@@ -32,23 +52,60 @@ static void begin_state(consumer *c, int64_t time) {
   x->waits.recorded = c->recorded;
 }
 
+static uint64_t ender_key(const goroutine *g, unsigned does, uint32_t place) {
+  const uint64_t key[] = {g->id, does, place};
+  return hash_of(key, sizeof key);
+}
+
+static void note_wait(state *x, const stretch *part, const goroutine *by) {
+  last_wait *last = SIDE(last_wait, &x->last, part->g->number);
+  unsigned does = does_in(&x->waits, part->status, part->stack, part->reason);
+  uint32_t place = place_of(&x->waits, part->stack, part->g);
+  uint64_t key = ender_key(part->g, does, place);
+  bool is_gil = does == WAIT_GIL_CLASS;
+  ender *who = map_get(&x->enders, key);
+  *last = (last_wait){does, place, is_gil && last->goes_on ? last->begin : part->begin, is_gil && !by && part->by};
+  if (is_gil && by) {
+    who = map_keep(&x->enders, key, sizeof *who, NULL);
+    *who = (ender){0, name_of(by), by->id};
+    SIDE(last_wait, &x->last, by->number)->goes_on = false; /* it has had the lock */
+  } else if (who && part->by && !last->goes_on) {
+    *who = (ender){0};
+  }
+}
+
+static void note_process(state *x, const goroutine *g, uint32_t process) {
+  const last_wait *last = SIDE(last_wait, &x->last, g->number);
+  ender *who = map_keep(&x->enders, ender_key(g, last->does, last->place), sizeof *who, NULL);
+  *who = (ender){.process = process};
+}
+
 static void take_op(consumer *c, const op *o) {
   state *x = (state *)c;
-  if (o->kind == GOTRACE_V2_USER_LOG) take_told_holder(&x->holders.told, c->w, o);
+  if (o->kind != GOTRACE_V2_USER_LOG) return;
+  take_told_holder(&x->holders.told, c->w, o);
+  if (told_process(o)) note_process(x, o->m->g, told_process(o));
 }
 
 static void take_stretch(consumer *c, const stretch *part) {
   state *x = (state *)c;
-  const thread *m = part->by && !part->by->outside ? part->by->m : NULL;
-  holders_add(&x->holders, part, part->status == GO_WAITING && m ? m->g : NULL);
+  goroutine *by = waker_of(part);
+  holders_add(&x->holders, part, by);
+  if (part->status == GO_WAITING) note_wait(x, part, by);
+  if (part->status == GO_SYSCALL) SIDE(last_wait, &x->last, part->g->number)->goes_on = false;
 }
 
 static void end_state(consumer *c, int64_t time) { ((state *)c)->end = time; }
 
 static doing doing_of(state *x, const goroutine *g) {
-  doing d = {.g = g, .time = between(g->since, x->end), .does = does_in(&x->waits, g->status, g->stack, g->reason)};
+  doing d = {.g = g, .since = g->since, .does = does_in(&x->waits, g->status, g->stack, g->reason)};
+  const last_wait *last = SIDE(last_wait, &x->last, g->number); /* also one that goes on */
+  const ender *who;
   d.place = place_of(&x->waits, g->stack, g);
   d.held = holder_now(&x->holders, g);
+  if (d.does == WAIT_GIL_CLASS && last->does == d.does) d.since = last->begin;
+  who = g->status == GO_WAITING && !d.held.g ? map_get(&x->enders, ender_key(g, d.does, d.place)) : NULL;
+  if (who) d.last = *who;
   d.count = 1;
   return d;
 }
@@ -58,7 +115,7 @@ static int by_time(const void *a, const void *b) {
   const doing *x = a, *y = b;
   int order = (x->does == WAIT_RUNTIME_CLASS) - (y->does == WAIT_RUNTIME_CLASS);
   if (order) return order;
-  if (x->time != y->time) return x->time < y->time ? 1 : -1;
+  if (x->since != y->since) return x->since > y->since ? 1 : -1;
   return x->g->id < y->g->id ? -1 : x->g->id > y->g->id;
 }
 
@@ -67,8 +124,13 @@ static size_t join_equal(doing *all, size_t count) {
   map lines = {0};
   size_t i, kept = 0;
   for (i = 0; i < count; i++) {
-    uint32_t key[5] = {name_of(all[i].g), all[i].does, all[i].place, all[i].held.g ? all[i].held.g->number + 1 : 0,
-                       all[i].held.g ? all[i].held.taken : 0};
+    uint32_t key[7] = {name_of(all[i].g),
+                       all[i].does,
+                       all[i].place,
+                       all[i].held.g ? all[i].held.g->number + 1 : 0,
+                       all[i].held.g ? all[i].held.taken : 0,
+                       all[i].last.process,
+                       (uint32_t)all[i].last.go};
     uintptr_t at = (uintptr_t)map_get(&lines, hash_of(key, sizeof key));
     if (at) {
       all[at - 1].count++;
@@ -90,8 +152,8 @@ static void put_place(output *out, state *x, uint32_t place, uint32_t stack) {
 
 static void write_line(output *out, state *x, const doing *d) {
   char time[32];
-  print(out, "%9zu %11s %11llu  %-*s ", d->count, duration_text((double)d->time, time), (ull)d->g->id, WIDTH,
-        does_text(d->does, &x->c));
+  print(out, "%9zu %11s %11llu  %-*s ", d->count, duration_text((double)between(d->since, x->end), time), (ull)d->g->id,
+        WIDTH, does_text(d->does, &x->c));
   put_text(out, name_of(d->g), "(unknown)");
   if (d->g->stack) put_string(out, ", in "), put_place(out, x, d->place, d->g->stack);
   if (d->held.g) {
@@ -99,6 +161,9 @@ static void write_line(output *out, state *x, const doing *d) {
     print(out, "; goroutine %llu has it", (ull)d->held.g->id);
     if (taken_in) put_string(out, ", taken in "), put_place(out, x, taken_in, d->held.taken);
   }
+  if (d->last.process || d->last.go) put_string(out, "; its last such wait ended by ");
+  if (d->last.process) put_string(out, "process "), put_text(out, d->last.process, "");
+  if (d->last.go) print(out, "goroutine %llu, ", (ull)d->last.go), put_text(out, d->last.name, "(unknown)");
   put_string(out, "\n");
 }
 
@@ -128,12 +193,14 @@ static void write_json(output *out, state *x, const doing *all, size_t count) {
   for (i = 0; i < count; i++) {
     const doing *d = &all[i];
     print(out, "%s\n  {\"go\": %llu, \"since\": %lld, \"time\": %lld, \"does\": \"%s\"", i ? "," : "", (ull)d->g->id,
-          (long long)between(x->c.base, d->g->since), (long long)d->time, does_text(d->does, NULL));
+          (long long)between(x->c.base, d->since), (long long)between(d->since, x->end), does_text(d->does, NULL));
     put_member(out, "function", name_of(d->g));
     if (d->g->status == GO_WAITING) put_member(out, "reason", d->g->reason);
     put_member(out, "place", d->place);
     if (d->held.g) print(out, ", \"held_by\": %llu", (ull)d->held.g->id);
     if (d->held.g) put_member(out, "taken_in", own_function(&x->waits, d->held.taken));
+    if (d->last.process) put_member(out, "last_ended_by_process", d->last.process);
+    if (d->last.go) print(out, ", \"last_ended_by\": %llu", (ull)d->last.go);
     put_string(out, "}");
     output_check(out);
   }
@@ -162,6 +229,7 @@ int command_waits(const char *path, const settings *set) {
   else write_text(&out, x, all, count);
   output_close(&out);
   holders_free(&x->holders);
+  map_free(&x->enders);
   free(all);
   part_close(&of);
   return 0;

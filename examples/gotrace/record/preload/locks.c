@@ -60,6 +60,7 @@ static inline void note_holder(const void *lock, uintptr_t at) {
 /* Tells who has the lock for which the thread is about to wait. `number`: of the thread that the lock names; 0: none;
  * UNNAMED: it can name none. */
 #define UNNAMED UINT32_MAX
+#define MUSL_SHARED 128u /* in the first word of a mutex */
 static void tell_holder(const void *lock, uint32_t number) {
   const struct note *n = note_of(lock);
   uintptr_t check = __atomic_load_n(&n->check, __ATOMIC_RELAXED), at = __atomic_load_n(&n->at, __ATOMIC_RELAXED);
@@ -78,39 +79,103 @@ static void tell_holder(const void *lock, uint32_t number) {
   errno = kept;
 }
 
-/* The thread that a mutex names. In musl only the kinds that check it do. */
+/* The thread that a mutex names. In musl only the kinds that check it do; of one that processes share, the holder may
+ * be in another one. */
 static uint32_t mutex_holder(const pthread_mutex_t *m) {
 #if defined(__GLIBC__)
   return (uint32_t)m->__data.__owner;
 #else
   uint32_t words[2];
   memcpy(words, m, sizeof words);
-  return words[0] & 15 ? words[1] & 0x3fffffff : UNNAMED;
+  if (words[0] & 15) return words[1] & 0x3fffffff;
+  return words[0] & MUSL_SHARED ? 0 : UNNAMED;
 #endif
 }
 
-/* The thread that has a read-write lock to write, if one has. */
+/* The thread that has a read-write lock to write, if one has. The same holds of musl. */
 static uint32_t writer_of(const pthread_rwlock_t *l) {
 #if defined(__GLIBC__)
   return (uint32_t)l->__data.__cur_writer;
 #else
-  uint32_t word;
-  memcpy(&word, l, sizeof word);
-  return (word & 0x7fffffff) == 0x7fffffff ? UNNAMED : 0;
+  uint32_t words[3]; /* the state, waiters, whether processes share it */
+  memcpy(words, l, sizeof words);
+  return (words[0] & 0x7fffffff) == 0x7fffffff && !words[2] ? UNNAMED : 0;
 #endif
 }
+
+/* ------------------------------------------------------------------------------------- shared between processes ----
+ *
+ * Where each C library notes that processes share a lock (PTHREAD_PROCESS_SHARED). A program may have initialized it
+ * before it was traced, or another program may have.
+ */
+
+static inline uint32_t word_of(const void *lock, size_t index) {
+  uint32_t word;
+  memcpy(&word, (const char *)lock + index * sizeof word, sizeof word);
+  return word;
+}
+
+static inline bool is_shared_mutex(const pthread_mutex_t *m) {
+#if defined(__GLIBC__)
+  return (m->__data.__kind & 128) != 0;
+#else
+  return (word_of(m, 0) & MUSL_SHARED) != 0;
+#endif
+}
+
+static inline bool is_shared_condition(const pthread_cond_t *c) {
+#if defined(__GLIBC__)
+  return (c->__data.__wrefs & 1) != 0;
+#else
+  return word_of(c, 0) != 0; /* half of a pointer, all ones */
+#endif
+}
+
+/* The first words are the value; in glibc for 64 bits, also how many threads wait. */
+static inline bool is_shared_semaphore(const sem_t *s) {
+#if defined(__GLIBC__)
+  return word_of(s, sizeof(uint64_t) == sizeof(void *) ? 2 : 1) != 0;
+#else
+  return word_of(s, 2) == 0;
+#endif
+}
+
+/* In glibc, how many threads have come, the round, and how many there are; in musl, there are one more than the third
+ * word without its sign, and the fourth tells how many have come. */
+static inline bool is_shared_barrier(const pthread_barrier_t *b) {
+#if defined(__GLIBC__)
+  return word_of(b, 3) != 0;
+#else
+  return word_of(b, 2) >> 31 != 0;
+#endif
+}
+
+/* Whether only the calling thread has not come yet. If others come at the same time, it may not be known. */
+static bool is_last_at(const pthread_barrier_t *b) {
+#if defined(__GLIBC__)
+  return (word_of(b, 0) + 1) % word_of(b, 2) == 0;
+#else
+  return word_of(b, 3) == (word_of(b, 2) & 0x7fffffff);
+#endif
+}
+
+/* Also of read-write locks, which several readers release at a time: nobody knows which was the last. */
+static inline bool is_never_shared(const void *lock) { return (void)lock, false; }
 
 /* By kind of lock: what waiters wait for, and what is noted and told of who has it. Readers are not noted, since there
  * may be several. */
 #define KEY_MUTEX(m) (m)
 #define NOTE_MUTEX(m) note_holder(m, (uintptr_t)__builtin_return_address(0))
 #define TELL_MUTEX(m) tell_holder(m, mutex_holder((const pthread_mutex_t *)(const void *)(m)))
+#define SHARED_MUTEX(m) is_shared_mutex((const pthread_mutex_t *)(const void *)(m))
 #define KEY_WRITE_LOCK(l) ((const char *)(l) + 1)
 #define NOTE_WRITE_LOCK(l) note_holder(l, (uintptr_t)__builtin_return_address(0))
 #define TELL_WRITE_LOCK(l) tell_holder(l, writer_of(l))
+#define SHARED_WRITE_LOCK(l) is_never_shared(l)
 #define KEY_READ_LOCK(l) ((const char *)(l))
 #define NOTE_READ_LOCK(l) ((void)0)
 #define TELL_READ_LOCK(l) TELL_WRITE_LOCK(l)
+#define SHARED_READ_LOCK(l) SHARED_WRITE_LOCK(l)
 
 /* Defines a function that waits for a lock. `try` is called first; `held` is its result for a held lock. Trying is
  * harmless even if the call is not to be reported. */
@@ -120,10 +185,12 @@ static uint32_t writer_of(const pthread_rwlock_t *l) {
     if (!tracing()) return REAL(name) arguments;                                      \
     ENTER(name);                                                                      \
     TELL_##kind(lock);                                                                \
+    if (SHARED_##kind(lock)) listen_to_shared(KEY_##kind(lock));                      \
     begin_wait(KEY_##kind(lock), REASON_##kind);                                      \
     result = real.name arguments;                                                     \
     if (result == 0) NOTE_##kind(lock);                                               \
     end_wait();                                                                       \
+    tell_waker(result != 0);                                                          \
     LEAVE();                                                                          \
     return result;                                                                    \
   }                                                                                   \
@@ -134,19 +201,20 @@ static uint32_t writer_of(const pthread_rwlock_t *l) {
     return name##_held arguments;                                                     \
   }
 
-/* Defines a function that releases up to `count` waiters. */
-#define WAKER(type, name, parameters, arguments, function, key, count) \
-  LONG_WAY type name##_wakes parameters {                              \
-    if (tracing()) {                                                   \
-      ENTER(name);                                                     \
-      wake(key, count);                                                \
-      LEAVE();                                                         \
-    }                                                                  \
-    return function arguments;                                         \
-  }                                                                    \
-  EXPORT type name parameters {                                        \
-    if (UNLIKELY(has_waiters(key))) return name##_wakes arguments;     \
-    return function arguments;                                         \
+/* Defines a function that releases up to `count` waiters. `notes`: see wake_shared(). */
+#define WAKER(type, name, parameters, arguments, function, key, count, is_shared, notes)                       \
+  LONG_WAY type name##_wakes parameters {                                                                      \
+    if (tracing()) {                                                                                           \
+      ENTER(name);                                                                                             \
+      if (is_shared(key)) wake_shared(key, count, notes);                                                      \
+      else wake(key, count);                                                                                   \
+      LEAVE();                                                                                                 \
+    }                                                                                                          \
+    return function arguments;                                                                                 \
+  }                                                                                                            \
+  EXPORT type name parameters {                                                                                \
+    if (UNLIKELY(has_waiters(key) || (does_anybody_share() && is_shared(key)))) return name##_wakes arguments; \
+    return function arguments;                                                                                 \
   }
 
 /* Defines a function that takes a lock if it is free. */
@@ -165,13 +233,13 @@ LOCK(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *
      REAL(pthread_mutex_trylock), (m), EBUSY, MUTEX, m)
 LOCK(int, pthread_mutex_clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until),
      (m, clock, until), (is_clock(clock) ? REAL(pthread_mutex_trylock) : mutex_not_tried), (m), EBUSY, MUTEX, m)
-WAKER(int, pthread_mutex_unlock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_unlock), m, 1)
+WAKER(int, pthread_mutex_unlock, (pthread_mutex_t * m), (m), EARLY(pthread_mutex_unlock), m, 1, is_shared_mutex, NEWEST)
 
 TRY_LOCK(mtx_trylock, mtx_t, REAL(mtx_trylock), MUTEX)
 LOCK(int, mtx_lock, (mtx_t * m), (m), REAL(mtx_trylock), (m), thrd_busy, MUTEX, m)
 LOCK(int, mtx_timedlock, (mtx_t *restrict m, const struct timespec *restrict until), (m, until), REAL(mtx_trylock), (m),
      thrd_busy, MUTEX, m)
-WAKER(int, mtx_unlock, (mtx_t * m), (m), REAL(mtx_unlock), m, 1)
+WAKER(int, mtx_unlock, (mtx_t * m), (m), REAL(mtx_unlock), m, 1, is_never_shared, NEWEST)
 
 /* -------------------------------------------------------------------------------------------- read-write locks ---- */
 
@@ -221,21 +289,37 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l) {
 /* ----------------------------------------------------------------------------------------- condition variables ---- */
 
 /* The wait releases the mutex and locks it again. */
-#define CONDITION(name, parameters, arguments)                                      \
-  REPORTED(int, name, parameters, arguments, false, if (has_waiters(m)) wake(m, 1); \
-           begin_wait(c, REASON_CONDITION), NOTE_MUTEX(m); end_wait())
-CONDITION(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m))
-CONDITION(pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until), (c, m, until))
+#define CONDITION(name, parameters, arguments, is_shared)                                           \
+  REPORTED(int, name, parameters, arguments, false, if (SHARED_MUTEX(m)) wake_shared(m, 1, NEWEST); \
+           else if (has_waiters(m)) wake(m, 1); if (is_shared(c)) listen_to_shared(c);              \
+           begin_wait(c, REASON_CONDITION), NOTE_MUTEX(m); end_wait(); tell_waker(result != 0))
+CONDITION(pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), (c, m), is_shared_condition)
+CONDITION(pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until), (c, m, until),
+          is_shared_condition)
 CONDITION(pthread_cond_clockwait,
-          (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until), (c, m, clock, until))
-CONDITION(cnd_wait, (cnd_t * c, mtx_t *m), (c, m))
-CONDITION(cnd_timedwait, (cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict until), (c, m, until))
-WAKER(int, pthread_cond_signal, (pthread_cond_t * c), (c), REAL(pthread_cond_signal), c, 1)
-WAKER(int, pthread_cond_broadcast, (pthread_cond_t * c), (c), REAL(pthread_cond_broadcast), c, GOTRACE_WAKE_ALL)
-WAKER(int, cnd_signal, (cnd_t * c), (c), REAL(cnd_signal), c, 1)
-WAKER(int, cnd_broadcast, (cnd_t * c), (c), REAL(cnd_broadcast), c, GOTRACE_WAKE_ALL)
+          (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until), (c, m, clock, until),
+          is_shared_condition)
+CONDITION(cnd_wait, (cnd_t * c, mtx_t *m), (c, m), is_never_shared)
+CONDITION(cnd_timedwait, (cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict until), (c, m, until),
+          is_never_shared)
+WAKER(int, pthread_cond_signal, (pthread_cond_t * c), (c), REAL(pthread_cond_signal), c, 1, is_shared_condition, 1)
+WAKER(int, pthread_cond_broadcast, (pthread_cond_t * c), (c), REAL(pthread_cond_broadcast), c, GOTRACE_WAKE_ALL,
+      is_shared_condition, GOTRACE_WAKE_ALL)
+WAKER(int, cnd_signal, (cnd_t * c), (c), REAL(cnd_signal), c, 1, is_never_shared, 1)
+WAKER(int, cnd_broadcast, (cnd_t * c), (c), REAL(cnd_broadcast), c, GOTRACE_WAKE_ALL, is_never_shared, 1)
 
 /* -------------------------------------------------------------------------------------------------- semaphores ---- */
+
+static int take_semaphore(sem_t *s) {
+  int result = real.sem_trywait(s);
+  if (result == 0 && does_anybody_share() && is_shared_semaphore(s)) {
+    self.inside = 1;
+    take_shared(s);
+    LEAVE();
+  }
+  return result;
+}
+EXPORT int sem_trywait(sem_t *s) { return tracing() ? take_semaphore(s) : REAL(sem_trywait)(s); }
 
 /* sem_trywait sets errno, which a successful wait must not change. A thread that is to be cancelled takes no semaphore,
  * even one that is free. */
@@ -244,17 +328,23 @@ WAKER(int, cnd_broadcast, (cnd_t * c), (c), REAL(cnd_broadcast), c, GOTRACE_WAKE
     int result, kept = errno;                                \
     if (!tracing() || !(valid)) return REAL(name) arguments; \
     pthread_testcancel();                                    \
-    result = real.sem_trywait(s);                            \
+    result = take_semaphore(s);                              \
     if (result == 0 || errno != EAGAIN) return result;       \
     errno = kept;                                            \
-    WAIT_FOR(result, s, SEMAPHORE, name, arguments);         \
+    ENTER(name);                                             \
+    if (is_shared_semaphore(s)) listen_to_shared(s);         \
+    begin_wait(s, REASON_SEMAPHORE);                         \
+    result = real.name arguments;                            \
+    end_wait();                                              \
+    tell_waker(result != 0);                                 \
+    LEAVE();                                                 \
     return result;                                           \
   }
 SEMAPHORE(sem_wait, (sem_t * s), (s), true)
 SEMAPHORE(sem_timedwait, (sem_t * s, const struct timespec *until), (s, until), is_time(until))
 SEMAPHORE(sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *until), (s, clock, until),
           is_time(until) && is_clock(clock))
-WAKER(int, sem_post, (sem_t * s), (s), REAL(sem_post), s, 1)
+WAKER(int, sem_post, (sem_t * s), (s), REAL(sem_post), s, 1, is_shared_semaphore, 1)
 
 /* -------------------------------------------------------------------------------------------------- spin locks ---- */
 
@@ -269,7 +359,8 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *l) {
   WAIT_FOR(result, (const void *)l, SPIN, pthread_spin_lock, (l));
   return result;
 }
-WAKER(int, pthread_spin_unlock, (pthread_spinlock_t * l), (l), REAL(pthread_spin_unlock), (const void *)l, 1)
+WAKER(int, pthread_spin_unlock, (pthread_spinlock_t * l), (l), REAL(pthread_spin_unlock), (const void *)l, 1,
+      is_never_shared, 1)
 
 /* ------------------------------------------------------------------------------------------------------- barriers ----
  *
@@ -305,7 +396,7 @@ static struct barrier *find_barrier(const pthread_barrier_t *key, bool add) {
 
 EXPORT int pthread_barrier_init(pthread_barrier_t *key, const pthread_barrierattr_t *attributes, unsigned count) {
   int result = REAL(pthread_barrier_init)(key, attributes, count);
-  if (result == 0 && tracing()) {
+  if (result == 0 && !is_shared_barrier(key) && tracing()) {
     struct barrier *b;
     ENTER(pthread_barrier_init);
     take_lock(&barriers.lock);
@@ -336,6 +427,15 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *key) {
   int result;
   if (!tracing()) return REAL(pthread_barrier_wait)(key);
   ENTER(pthread_barrier_wait);
+  if (is_shared_barrier(key)) {
+    last = is_last_at(key);
+    if (!last) listen_to_shared(key), begin_wait(key, REASON_BARRIER);
+    else wake_shared(key, GOTRACE_WAKE_ALL, GOTRACE_WAKE_ALL);
+    result = real.pthread_barrier_wait(key);
+    if (!last) end_wait(), tell_waker(result != 0);
+    LEAVE();
+    return result;
+  }
   take_lock(&barriers.lock); /* held until the thread is listed as a waiter, so that the last thread finds it */
   b = find_barrier(key, false);
   last = b && b->arrived + 1 == b->count;
@@ -412,24 +512,32 @@ enum {
   LOCK_PI = 6,
   WAIT_BITSET = 9,
   WAKE_BITSET = 10,
-  LOCK_PI2 = 13
+  LOCK_PI2 = 13,
+  PRIVATE = 128 /* a flag: only threads of the process */
 };
 
 static long futex(long number, const long a[6]) {
   const void *key = (const void *)a[0];
   int operation = (int)(a[1] & 0x7f);
   int count = (int)a[2];
+  unsigned wakes = count < 0 || count == INT_MAX ? GOTRACE_WAKE_ALL : (unsigned)count;
   bool waits = operation == LOCK_PI || operation == LOCK_PI2;
+  bool may_share = !(a[1] & PRIVATE);
   long result;
-  if (operation == WAIT || operation == WAIT_BITSET)
+  if ((operation == WAIT_BITSET || operation == WAKE_BITSET) && (uint32_t)a[5] != UINT32_MAX) may_share = false;
+  if (operation == WAIT || operation == WAIT_BITSET) {
     waits = key && *(const volatile uint32_t *)key == (uint32_t)a[2]; /* otherwise it returns at once */
-  if ((operation == WAKE || operation == WAKE_BITSET || operation == REQUEUE || operation == CMP_REQUEUE ||
-       operation == WAKE_OP) &&
-      has_waiters(key))
-    wake(key, count < 0 || count == INT_MAX ? GOTRACE_WAKE_ALL : (unsigned)count);
+    if (waits && may_share) listen_to_shared(key);
+  }
+  if ((operation == WAKE || operation == WAKE_BITSET) && may_share && does_anybody_share())
+    wake_shared(key, wakes, wakes);
+  else if ((operation == WAKE || operation == WAKE_BITSET || operation == REQUEUE || operation == CMP_REQUEUE ||
+            operation == WAKE_OP) &&
+           has_waiters(key))
+    wake(key, wakes);
   if (waits) begin_wait(key, REASON_FUTEX);
   result = real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-  if (waits) end_wait();
+  if (waits) end_wait(), tell_waker(result != 0);
   return result;
 }
 

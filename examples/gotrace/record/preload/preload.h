@@ -279,7 +279,11 @@ void report_usage(void);        /* of the calling thread, which is about to wait
 void report_all_usage(void);    /* of all threads, at the end of the trace */
 
 /* wakes.c */
-extern struct wakes *shared_wakes; /* NULL: there are none */
+extern struct wakes *shared_wakes;            /* NULL: there are none */
+static inline bool does_anybody_share(void) { /* wait for something in memory that processes share */
+  return UNLIKELY(shared_wakes != NULL) && __atomic_load_n(&shared_wakes->sharing, __ATOMIC_RELAXED);
+}
+void listen_to_shared(const void *place); /* before a wait for it; nothing without wakes */
 void begin_wakes(struct wakes *memory, uint32_t index);
 void end_wakes(uint32_t why); /* TRACE_EXECUTES...; 0: the process goes on */
 void wakes_after_fork(void);
@@ -290,6 +294,10 @@ void note_transfer(int fd, bool writes);               /* before it; it may end 
 void listen_to(int fd, bool writes);                   /* before a wait until the descriptor can be read, or written */
 void listen_to_signals(const sigset_t *set, bool but); /* `but`: all but these */
 void note_signal(pid_t process, int signal);
+void take_shared(const void *place); /* after the thread has taken something there without a wait */
+#define NEWEST 0
+void wake_shared(const void *place, unsigned wakes, unsigned notes); /* as wake(), also in other processes. `notes`: for
+                                                                        how many of their waits; or NEWEST */
 void tell_sender(int signal); /* after a wait for signals; 0: any of them that the program handles */
 void tell_waker(bool failed); /* after the wait; if that failed, nobody is told */
 uint64_t wake_time(void);     /* now; 0: there are no wakes */

@@ -7,7 +7,9 @@
  *
  * Both ends of a pipe have the same inode number, which is its key. A TCP connection has a key for each direction, of
  * its two addresses. A Unix socket's key is its inode number, and the kernel tells that of its other end. Each is found
- * once for a descriptor. Signals to a process have one key; a note of one also has its number.
+ * once for a descriptor. Signals to a process have one key; a note of one also has its number. A lock that processes
+ * share has the key of its place in the memory: the file that is mapped there, and where in it. Who waits for a mutex
+ * gets it from the thread that released it last, so such a key has one note, the newest.
  *
  * What a program writes by stdio makes no call that this library sees. So if there is no note, the process is told
  * which alone has the pipe as its standard output or error output, or input if the wait was for room.
@@ -17,6 +19,7 @@
 
 #include "preload.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
 
@@ -34,7 +37,7 @@ static uint64_t now(void) {
  * A key is even; the next number is that of a wait for room to write.
  */
 
-enum { NO_KEY = 1, PIPES, UNIX_SOCKETS, CONNECTIONS, SIGNALS };
+enum { NO_KEY = 1, PIPES, UNIX_SOCKETS, CONNECTIONS, SIGNALS, MEMORY };
 
 #define DESCRIPTORS 65536 /* further ones have no keys */
 #define KEYS_BYTES (DESCRIPTORS * sizeof(struct keys))
@@ -165,6 +168,71 @@ void forget_wake_keys(int fd) {
   }
 }
 
+/* A mapping of the process, as a thread knows it. */
+struct mapping {
+  uintptr_t from, to;
+  uint64_t file;   /* what is mapped there; 0: memory that no other process has */
+  uint64_t offset; /* of `from` in it */
+  uint64_t found;  /* when */
+};
+
+/* From the kernel's list, whose lines begin "FROM-TO PERMISSIONS OFFSET MAJOR:MINOR INODE". */
+static struct mapping find_mapping(uintptr_t at) {
+  enum { FROM, TO, PERMISSIONS, OFFSET, MAJOR, MINOR, INODE, PATH };
+  struct mapping found = {0, 0, 0, 0, now()};
+  uint64_t value[PATH + 1] = {0};
+  unsigned field = FROM;
+  char text[1024], *c;
+  ssize_t size = 0;
+  int list = REAL(openat)(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (list < 0) return found;
+  while (!found.to && (size = REAL(read)(list, text, sizeof text)) > 0) {
+    for (c = text; c < text + size && !found.to; c++) {
+      if (*c == '\n') {
+        if (at >= value[FROM] && at < value[TO]) {
+          found.from = (uintptr_t)value[FROM];
+          found.to = (uintptr_t)value[TO];
+          found.offset = value[OFFSET];
+          if (value[PERMISSIONS] == 's' && value[INODE])
+            found.file = mix(value[MAJOR] << 32 | value[MINOR], value[INODE]);
+        }
+        memset(value, 0, sizeof value);
+        field = FROM;
+      } else if (field < PATH && (*c == ' ' || (*c == '-' && field == FROM) || (*c == ':' && field == MAJOR))) {
+        field++;
+      } else if (field == PERMISSIONS) {
+        value[field] = (uint64_t)*c; /* the last one: s if it is shared */
+      } else if (field < PATH) {
+        value[field] = value[field] * (field == INODE ? 10 : 16) + (uint64_t)(*c <= '9' ? *c - '0' : *c - 'a' + 10);
+      }
+    }
+  }
+  REAL(close)(list);
+  return found;
+}
+
+/* The program may map something else at the same place. So what is known counts only for so long. */
+#define MAPPINGS_AGE 100000000              /* nanoseconds */
+static __thread struct mapping mappings[4]; /* that the thread has used last */
+static __thread unsigned oldest_mapping;
+
+/* The key of a place in memory that processes share; NO_KEY: it is not, or not known. */
+static uint64_t key_in_memory(const void *place) {
+  uintptr_t at = (uintptr_t)place;
+  struct mapping *m = mappings;
+  int kept = errno;
+  while (m < mappings + COUNT(mappings) && !(at >= m->from && at < m->to)) m++;
+  if (m == mappings + COUNT(mappings)) {
+    if (in_sandbox()) return NO_KEY;
+    m = &mappings[oldest_mapping++ % COUNT(mappings)];
+    *m = find_mapping(at);
+  } else if (!in_sandbox() && now() - m->found > MAPPINGS_AGE) {
+    *m = find_mapping(at);
+  }
+  errno = kept;
+  return m->file ? key_of(MEMORY, m->file, m->offset + (at - m->from)) : NO_KEY;
+}
+
 /* ------------------------------------------------------------------------------------------------------- notes ---- */
 
 /* Who leaves a note: 1 + the index of its process, and its goroutine's id; 0: unknown. */
@@ -173,38 +241,62 @@ enum { BEING_WRITTEN = 1 };
 
 static struct wake_bucket *bucket_of(uint64_t key) { return &shared_wakes->bucket[(key >> 8) % WAKE_BUCKETS]; }
 
-/* No more notes of a key than there are waits: otherwise what one thread writes at once would hide what others do. */
-NOINLINE static void leave_note(struct wake_bucket *b, uint64_t key, int signal, uint32_t waiting) {
-  struct wake_note *to = NULL, *n;
-  uint64_t found, go = self.usage ? self.usage->go : 0, none = 0;
+static bool take_slot(struct wake_note *n, uint64_t before) {
+  return __atomic_compare_exchange_n(&n->waker, &before, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void write_note(struct wake_note *n, uint64_t key, int signal) {
+  uint64_t go = self.usage ? self.usage->go : 0;
+  __atomic_store_n(&n->key, key, __ATOMIC_RELAXED);
+  __atomic_store_n(&n->signal, (uint64_t)signal, __ATOMIC_RELAXED);
+  __atomic_store_n(&n->time, now(), __ATOMIC_RELAXED);
+  __atomic_store_n(&n->waker, (uint64_t)(own + 1) << GO_BITS | (go >> GO_BITS ? 0 : go), __ATOMIC_RELEASE);
+}
+
+/* For up to `count` waits. No more notes of a key than there are waits: otherwise what one thread writes at once would
+ * hide what others do. NEWEST: one note, which replaces that of another thread. */
+NOINLINE static void leave_notes(struct wake_bucket *b, uint64_t key, int signal, uint32_t waiting, unsigned count) {
+  struct wake_note *n;
+  uint64_t found;
   uint32_t same = 0;
   for (n = b->note; n < b->note + WAKE_NOTES; n++) {
     found = __atomic_load_n(&n->waker, __ATOMIC_ACQUIRE);
-    same += found && __atomic_load_n(&n->key, __ATOMIC_RELAXED) == key;
-    if (!found && !to) to = n;
-  }
-  if (same >= waiting || !to ||
-      !__atomic_compare_exchange_n(&to->waker, &none, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (!found || __atomic_load_n(&n->key, __ATOMIC_RELAXED) != key) continue;
+    same++;
+    if (count != NEWEST) continue;
+    if (found > BEING_WRITTEN && take_slot(n, found)) write_note(n, key, signal);
     return;
-  __atomic_store_n(&to->key, key, __ATOMIC_RELAXED);
-  __atomic_store_n(&to->signal, (uint64_t)signal, __ATOMIC_RELAXED);
-  __atomic_store_n(&to->time, now(), __ATOMIC_RELAXED);
-  __atomic_store_n(&to->waker, (uint64_t)(own + 1) << GO_BITS | (go >> GO_BITS ? 0 : go), __ATOMIC_RELEASE);
+  }
+  if (count == NEWEST) count = 1;
+  for (n = b->note; n < b->note + WAKE_NOTES && count && same < waiting; n++) {
+    if (__atomic_load_n(&n->waker, __ATOMIC_RELAXED) || !take_slot(n, 0)) continue;
+    write_note(n, key, signal);
+    same++, count--;
+  }
 }
 
-static inline void note(uint64_t key, int signal) {
+static inline void note(uint64_t key, int signal, unsigned count) {
   struct wake_bucket *b = bucket_of(key);
   uint32_t waiting = __atomic_load_n(&b->waiting, __ATOMIC_RELAXED);
-  if (UNLIKELY(waiting != 0)) leave_note(b, key, signal, waiting);
+  if (UNLIKELY(waiting != 0)) leave_notes(b, key, signal, waiting, count);
 }
 
 void note_transfer(int fd, bool writes) {
   uint64_t key = key_through(fd, writes);
-  if (key != NO_KEY) note(writes ? key : key | 1, 0);
+  if (key != NO_KEY) note(writes ? key : key | 1, 0, 1);
 }
 
 void note_signal(pid_t process, int signal) {
-  if (process > 0 && signal > 0) note(key_of(SIGNALS, (uint64_t)process, 0), signal);
+  if (process > 0 && signal > 0) note(key_of(SIGNALS, (uint64_t)process, 0), signal, 1);
+}
+
+void wake_shared(const void *place, unsigned wakes, unsigned notes) {
+  uint64_t key = does_anybody_share() ? key_in_memory(place) : NO_KEY;
+  uint32_t here = __atomic_load_n(waiters_of(place), __ATOMIC_RELAXED);
+  if (key != NO_KEY) note(key, 0, notes);
+  /* If other processes wait, too, this trace cannot tell whose wait ends. */
+  if (here && (key == NO_KEY || __atomic_load_n(&bucket_of(key)->waiting, __ATOMIC_RELAXED) <= here))
+    wake(place, wakes);
 }
 
 /* ------------------------------------------------------------------------------------------------------- waits ---- */
@@ -214,6 +306,7 @@ void note_signal(pid_t process, int signal) {
 static __thread struct {
   uint64_t key[MOST_KEYS], since;
   unsigned count;
+  bool shares;      /* it is for something in memory that processes share */
   sigset_t signals; /* if it is for signals: which may end it */
 } listens;
 
@@ -224,8 +317,11 @@ static void listen_for(uint64_t key) {
   if (!listens.count) listens.since = now();
   listens.key[listens.count++] = key;
   if (__atomic_fetch_add(&b->waiting, 1u, __ATOMIC_SEQ_CST)) return;
-  for (n = b->note; n < b->note + WAKE_NOTES; n++) /* nobody waits for these any more */
-    if (__atomic_load_n(&n->time, __ATOMIC_RELAXED) < listens.since) __atomic_store_n(&n->waker, 0u, __ATOMIC_RELEASE);
+  for (n = b->note; n < b->note + WAKE_NOTES; n++) { /* nobody waits for these any more */
+    uint64_t waker = __atomic_load_n(&n->waker, __ATOMIC_ACQUIRE);
+    if (waker > BEING_WRITTEN && __atomic_load_n(&n->time, __ATOMIC_RELAXED) < listens.since)
+      __atomic_compare_exchange_n(&n->waker, &waker, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  }
 }
 
 /* The C library may have closed a descriptor by itself, so that it is another one now. */
@@ -243,6 +339,14 @@ void listen_to(int fd, bool writes) {
   check_keys(fd);
   key = key_through(fd, writes);
   if (key != NO_KEY) listen_for(writes ? key | 1 : key);
+}
+
+void listen_to_shared(const void *place) {
+  uint64_t key;
+  if (!shared_wakes || (key = key_in_memory(place)) == NO_KEY) return;
+  listens.shares = true;
+  __atomic_fetch_add(&shared_wakes->sharing, 1u, __ATOMIC_SEQ_CST);
+  listen_for(key);
 }
 
 /* `but`: whether all signals but those in the set; then the program must handle the one that ends the wait. */
@@ -276,36 +380,41 @@ static bool may_be(uint64_t signal) {
   return !signal || (signal < NSIG && sigismember(&listens.signals, (int)signal) == 1);
 }
 
-/* The oldest note since the wait began, of any of its keys; NULL: there is none. */
-static struct wake_note *find_note(void) {
-  struct wake_note *oldest = NULL, *n;
-  uint64_t time = UINT64_MAX, when;
-  unsigned i;
-  for (i = 0; i < listens.count; i++) {
-    struct wake_bucket *b = bucket_of(listens.key[i]);
-    for (n = b->note; n < b->note + WAKE_NOTES; n++) {
-      if (__atomic_load_n(&n->waker, __ATOMIC_ACQUIRE) <= BEING_WRITTEN) continue;
-      if (__atomic_load_n(&n->key, __ATOMIC_RELAXED) != listens.key[i]) continue;
-      if (!may_be(__atomic_load_n(&n->signal, __ATOMIC_RELAXED))) continue;
-      when = __atomic_load_n(&n->time, __ATOMIC_RELAXED);
-      if (when >= listens.since && when < time) oldest = n, time = when;
-    }
+/* The oldest note of a key since then; `other`, if that is older. */
+static struct wake_note *find_older(uint64_t key, uint64_t since, struct wake_note *other) {
+  struct wake_bucket *b = bucket_of(key);
+  struct wake_note *n;
+  uint64_t time = other ? __atomic_load_n(&other->time, __ATOMIC_RELAXED) : UINT64_MAX, when;
+  for (n = b->note; n < b->note + WAKE_NOTES; n++) {
+    if (__atomic_load_n(&n->waker, __ATOMIC_ACQUIRE) <= BEING_WRITTEN) continue;
+    if (__atomic_load_n(&n->key, __ATOMIC_RELAXED) != key) continue;
+    if (!may_be(__atomic_load_n(&n->signal, __ATOMIC_RELAXED))) continue;
+    when = __atomic_load_n(&n->time, __ATOMIC_RELAXED);
+    if (when >= since && when < time) other = n, time = when;
   }
-  return oldest;
+  return other;
 }
 
-/* Takes it; 0: there is none. */
-static uint64_t take_note(void) {
+/* Takes the oldest note of any of these keys since then; 0: there is none. */
+static uint64_t take_note(const uint64_t *key_list, unsigned count, uint64_t since) {
   struct wake_note *n;
   uint64_t waker;
-  unsigned tries;
-  for (tries = 0; tries < 4 * WAKE_NOTES && (n = find_note()); tries++) {
+  unsigned tries, i;
+  for (tries = 0; tries < 4 * WAKE_NOTES; tries++) {
+    for (n = NULL, i = 0; i < count; i++) n = find_older(key_list[i], since, n);
+    if (!n) return 0;
     waker = __atomic_load_n(&n->waker, __ATOMIC_ACQUIRE);
     if (waker > BEING_WRITTEN &&
         __atomic_compare_exchange_n(&n->waker, &waker, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       return waker;
   }
   return 0;
+}
+
+/* What the thread has taken is no longer there for whoever has been woken. */
+void take_shared(const void *place) {
+  uint64_t key = key_in_memory(place);
+  if (key != NO_KEY && __atomic_load_n(&bucket_of(key)->waiting, __ATOMIC_RELAXED)) take_note(&key, 1, 0);
 }
 
 static uint32_t count_processes(void) {
@@ -350,10 +459,12 @@ void tell_waker(bool failed) {
   uint32_t index = BOARD_TRACES;
   unsigned i;
   if (!listens.count) return;
-  waker = take_note();
+  waker = take_note(listens.key, listens.count, listens.since);
   if (waker) index = (uint32_t)(waker >> GO_BITS) - 1;
-  else if (!failed && listens.count == 1) index = find_only_one(listens.key[0]);
+  else if (!failed && listens.count == 1 && !listens.shares) index = find_only_one(listens.key[0]);
   for (i = 0; i < listens.count; i++) __atomic_fetch_sub(&bucket_of(listens.key[i])->waiting, 1u, __ATOMIC_RELAXED);
+  if (listens.shares) __atomic_fetch_sub(&shared_wakes->sharing, 1u, __ATOMIC_RELAXED);
+  listens.shares = false;
   listens.count = 0;
   if (failed || index >= BOARD_TRACES || index == own) return; /* the trace has the wake itself */
   tell(index, shared_wakes->process[index].pid, waker & (((uint64_t)1 << GO_BITS) - 1));
@@ -431,4 +542,6 @@ void end_wakes(uint32_t why) {
 void wakes_after_fork(void) {
   shared_wakes = NULL; /* fork does not pass on the mapping */
   listens.count = 0;
+  listens.shares = false;
+  memset(mappings, 0, sizeof mappings);
 }
