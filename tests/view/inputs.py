@@ -69,7 +69,8 @@ def slowest_request(p):
 def mutex(p):
     p.search("wait>50ms")
     p.click("[...document.querySelectorAll('#results tbody tr')].find((row) => row.textContent.includes('sync'))")
-    text = p.panel("sync", "G11 main.rebuild", "(*Mutex).Lock")
+    text = p.panel("sync", "(*Mutex).Lock", "Who had it when the wait began", "meanwhile ")
+    assert text.split("Who had it when the wait began")[1].strip().startswith("G11 main.rebuild in main.rebuild"), text
     assert "60.000 ms" in text, text
 
 

@@ -4,8 +4,8 @@
     tests/view/reader.py
 
 A trace that is chosen, or dropped, compressed by gzip or not, is drawn as in the page that gotrace view makes of it,
-which check.py compares with gotrace dump. Another takes its place. What is no trace, or is broken, is refused with the
-tool's own words, and the next one opens. What is wrong with a program is said above the picture, as by gotrace info; a
+which check.py compares with gotrace dump. Another takes its place. What is no trace is refused with the
+tool's own words, and the next one opens. Of a broken trace what comes before the error is shown. What is wrong with a program is said above the picture, as by gotrace info; a
 click goes there, and the critical path is that of gotrace path. The policy lets the page connect to nothing, and the
 page has less than a megabyte. A page of gotrace view has the beginning of a trace that is too large, and says so.
 """
@@ -94,6 +94,25 @@ def check_opening(b, traces):
     assert opened(b, "dropped") == ""
     b.frame()
     assert b.run(PICTURE) == pictures["v1.trace"]
+
+
+def check_broken(b, traces):
+    """Of a broken trace what comes before the error is shown, and the error is told."""
+    traces.write("broken.trace", read("tests/traces/carried_over_generations")[:-10])
+    told = tool("view", "--partial", "-o", traces.path("part.html"), traces.path("broken.trace"))[1].replace("gotrace: %s: " % traces.path("broken.trace"), "").strip()
+    assert "; kept what comes before: " in told, told
+    b.open("file://" + traces.path("part.html"))
+    assert opened(b, "broken.trace") == ""
+    b.frame()
+    picture = b.run(PICTURE)
+    b.open("file://" + PAGE)
+    b.wait_for("!document.getElementById('start').hidden")
+    b.choose("#file", traces.path("broken.trace"))
+    assert opened(b, "broken.trace") == ""
+    b.frame()
+    assert b.run(PICTURE) == picture
+    assert b.run("return [...document.querySelectorAll('#findings p')].map((e) => e.textContent)") == [told]
+    assert "not known" not in b.run("return document.getElementById('findings').textContent")
 
 
 def check_asking(b, traces):
@@ -200,12 +219,6 @@ def check_parts(b, traces):
     b.open("file://" + traces.path("part.html"))
     assert opened(b, "clock.trace") == ""
     assert b.run("return gotrace.app.data.begin === 0 && gotrace.app.data.end > 0")
-    traces.write("broken.trace", read("tests/traces/carried_over_generations")[:-10])
-    tool("view", "--partial", "-o", traces.path("part.html"), traces.path("broken.trace"))
-    b.open("file://" + traces.path("part.html"))
-    assert opened(b, "broken.trace") == ""
-    assert b.run("return document.querySelector('#findings p').textContent")
-    assert "not known" not in b.run("return document.getElementById('findings').textContent")
 
 
 def check_time_left(b, traces):
@@ -282,7 +295,7 @@ def check_findings(b, traces):
     assert opened(b, "task.trace") == ""
     said = json.loads(tool("info", "--json", traces.path("task.trace"))[0])["findings"]
     assert [f["kind"] for f in said] == ["task"], said
-    assert b.run("return document.querySelector('#findings li').textContent") == said[0]["text"] + " · critical path"
+    assert b.run("return document.querySelector('#findings li').textContent") == said[0]["text"] + " critical path"
     b.run("document.querySelector('#findings button').click()")
     b.wait_for("gotrace.app.view.selected !== null")
     b.frame()
@@ -310,6 +323,7 @@ def main():
         for kind in browsers:
             with kind(1280, 800) as b:
                 check_opening(b, traces)
+                check_broken(b, traces)
                 check_asking(b, traces)
                 check_findings(b, traces)
                 check_search(b, traces)

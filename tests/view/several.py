@@ -6,7 +6,7 @@
 A page with two traces has all that their own pages have: slices, their stacks and wakers, marks, tasks, sums. The second
 is as much later as its wall clock tells; traces without that clock, and those that are far apart, begin together, and the
 page says so. Each has a section. Search, a selected time, tables, findings and panels tell of which trace they speak, and
-what the tool says of one is about that one. It makes no difference whether the traces are in the page, served, dropped,
+what the tool says of one is about that one; what it says of several is told once. It makes no difference whether the traces are in the page, served, dropped,
 chosen or added. One that was read before needs no second pass, and one that is refused does not hide the others.
 """
 
@@ -154,7 +154,7 @@ def check_findings(b, path):
     first, *lines = b.run("return [...document.querySelectorAll('#findings p, #findings li')].map((e) => e.textContent)")
     assert first.startswith("Each trace is shown from its own beginning, since task.trace has no wall clock"), first
     assert b.run("return document.body.innerText.split('own beginning').length") == 2
-    place = lines.index(finding["text"] + " · task.trace · critical path")
+    place = lines.index(finding["text"] + " · task.trace critical path")
     assert all(line.endswith(" · b.trace") for line in lines if line != lines[place]), lines
     b.run("document.querySelectorAll('#findings li')[arguments[0]].querySelector('button').click()", place)
     b.wait_for("gotrace.app.view.selected !== null")
@@ -164,6 +164,15 @@ def check_findings(b, path):
     b.run("document.querySelectorAll('#findings li')[arguments[0]].querySelectorAll('button')[1].click()", place)
     b.wait_for("(document.querySelector('#panel pre')?.textContent.length || 0) > 100")
     assert b.run("return document.querySelector('#panel pre').textContent") == tool(*words, path("task.trace"))[0]
+
+
+def check_standing(b, path):
+    """What stands out in each trace is told; once, and last, if the same is told of several."""
+    told = {name: json.loads(tool("info", "--json", path(name))[0])["trace"]["stands_out"] for name in ("b.trace", "task.trace")}
+    b.drop(("first", read(path("b.trace"))), ("other", read(path("task.trace"))), ("second", read(path("b.trace"))))
+    shown(b, "first", "other", "second")
+    lines = b.run("const [title] = [...document.querySelectorAll('#panel h2')].filter((e) => e.textContent === 'What stands out'), lines = []; for (let e = title; (e = e.nextSibling);) lines.push(e.textContent); return lines")
+    assert lines == ["other: " + told["task.trace"], "first, second: " + told["b.trace"]], lines
 
 
 def check_while_reading(b, path):
@@ -311,6 +320,7 @@ def main():
                 check_words(b)
                 check_stopped(b)
                 check_findings(b, path)
+                check_standing(b, path)
                 check_while_reading(b, path)
                 check_names(b)
                 check_steps(b, path)

@@ -8,7 +8,7 @@ what the headers of batches tell: how much each thread wrote. Before it has read
 what gotrace dump tells of that time, and stays where it is when all is read. At random places windows of five
 lengths, 10 us to 10 ms, show the same, without reading the trace again, and so do 100 us in the middle that are asked for in the box. The page makes an index
 meanwhile; a part in the middle that is opened alone is then read from near its beginning on, and is what gotrace view shows
-of it. A trace that gotrace view serves is read in the same way. Of one that is broken in the middle the page shows such windows, and says why there is no more. While the trace is read, the page's thread is free. A file that is opened again is not read again, but one that has other contents is. Memory and the processor's time for
+of it. A trace that gotrace view serves is read in the same way. Of one that is broken in the middle the page shows such windows, says why there is no more, and shows all that comes before if that is asked for. While the trace is read, the page's thread is free: progress does not draw the picture again. A file that is opened again is not read again, but one that has other contents is. Memory and the processor's time for
 a window have limits.
 """
 
@@ -44,6 +44,8 @@ MOST_OF_TOOL = 64  # megabytes that the tool has, however large the trace is
 MOST_BLOCKED = 0.04  # of the time of reading in tasks of more than 50 ms, of the page's thread
 MOST_TIME = 0.5  # seconds of all processors for a window, in the median
 OPENED = """return Boolean(window.gotrace && gotrace.app.data.name === arguments[0] && gotrace.app.answered && document.getElementById('start').hidden)"""
+HEADER = 16  # bytes of a trace, before its first generation
+MOST_KEPT = 60 << 20  # bytes of the file that the reader keeps, at least
 MOST_THREADS = 64  # of which the page shows how much they wrote
 EVENT_BATCH, END_OF_GENERATION = 1, 52  # kinds of events
 TRACE = "gotrace.app.data.files[0].trace"
@@ -67,6 +69,7 @@ OUTLINED = """
   window.Worker = class extends Worker {
     postMessage(ask, ...rest) {
       const go = () => super.postMessage(ask, ...rest);
+      if (ask.words?.some((word) => word.startsWith("--from"))) this.addEventListener("message", ({data}) => { if (data.read !== undefined) window.fetched = data.read; });
       if (held && ask.words?.includes("--data") && !ask.words.some((word) => word.startsWith("--from"))) held.push(go);
       else go();
     }
@@ -201,6 +204,8 @@ def check_unread(b, trace, places, generator, processes):
         times.append(processes.time() - before)
         waited.append(time.time() - at)
         part = b.run(COVERED)
+        fetched, size = b.run("return [window.fetched, gotrace.app.data.outline.piece(...arguments).size]", *part)
+        assert 0 < fetched and (fetched <= size + HEADER or size > MOST_KEPT), (fetched, size)  # each byte once
         # What is cut at the part's ends is not known.
         known = [int(max(part[0] + 1, window[0] - MARGIN)), int(min(part[1] - 1, window[1] + MARGIN))]
         b.keys("e")
@@ -208,6 +213,17 @@ def check_unread(b, trace, places, generator, processes):
     assert counts["goroutine"] and counts["proc"], counts
     assert b.run("return document.getElementById('tab-summary').disabled")
     return times, waited
+
+
+def check_progress(b):
+    """That more has been read does not draw the picture again."""
+    drawn = "return gotrace.app.data.outline?.progress && [gotrace.app.data.outline.progress, gotrace.app.painter.frameTimes.length]"
+    b.wait_for("(() => {%s})() || !gotrace.app.data.outline" % drawn)
+    first = b.run(drawn)
+    time.sleep(1.5)
+    later = b.run(drawn)
+    if first and later:
+        assert first[0] != later[0] and later[1] <= first[1] + 2, (first, later)
 
 
 def check_question(b, trace):
@@ -267,7 +283,7 @@ def check_served(kind, trace, places):
 
 def check_broken(kind, trace, path, generations):
     """Of a trace that is broken in the middle the outline stays, with the reason; a time after that can be looked at,
-    but not one in the broken generation."""
+    but not one in the broken generation, which says so. All that comes before is shown if it is asked for."""
     broken, later = len(generations) // 3, 2 * len(generations) // 3 + 1
     data = bytearray(read(trace))
     at, size = next((at, size) for thread, at, size in batches(data) if at > generations[broken]["at"] and thread is not None and size > 100)
@@ -280,16 +296,23 @@ def check_broken(kind, trace, path, generations):
         b.wait_for("!document.getElementById('start').hidden")
         b.choose("#file", path)
         b.wait_for("window.gotrace && gotrace.app.data.outline?.message", 900)
-        said = b.run("return document.getElementById('findings').textContent")
+        said = b.run("return document.querySelector('#findings p').textContent")
         assert said.startswith(os.path.basename(path) + ": ") and told.split(":")[0] in said, (said, told)
         for number, shown in (later, True), (broken, False):
             begin, end = generations[number]["begin"], generations[number + 1]["begin"]
             window = (3 * begin + end) / 4, (begin + end) / 2
             b.run("gotrace.setView(...arguments)", *window)
             b.wait_for("!gotrace.app.data.outline.pending", 300)
-            b.wait_for("Boolean((() => {%s})()) === %s" % (COVERED, "true" if shown else "false"), 60)
+            want = "Only the time that you look at is shown" if shown else "This time cannot be shown: "
+            b.wait_for("document.getElementById('status').textContent.startsWith('%s')" % want, 60)
             words = b.run("return document.getElementById('status').textContent")
-            assert words.startswith("Only the time that you look at is shown") if shown else words.startswith(said.split("\n")[0]), (words, said)
+            assert bool(b.run(COVERED)) == shown and (shown or told.split(" (")[0] in words), (words, told)
+        b.run("gotrace.setView(gotrace.app.data.begin, gotrace.app.data.end)")
+        b.wait_for("document.getElementById('status').textContent.startsWith(%s)" % json.dumps(said.split("\n")[0]), 20)
+        b.run("document.querySelector('#findings button').click()")
+        b.wait_for("!gotrace.app.data.outline && gotrace.app.answered", 900)
+        kept, said = b.run("return [gotrace.app.data.events, document.querySelector('#findings p').textContent]")
+        assert "kept what comes before: %d events" % kept in said and kept > 1000, (kept, said)
 
 
 def check_kept(b, name, data):
@@ -353,6 +376,7 @@ def main():
                     before = time.time()
                     b.run(RELEASE)
                     place = b.run("return [gotrace.app.view.from, gotrace.app.view.to]")
+                    check_progress(b)
                     opened(b, "large.trace")
                     shown = time.time() - before
                     assert b.run("return [gotrace.app.view.from, gotrace.app.view.to, gotrace.app.data.outline, document.getElementById('tab-summary').disabled]") == [*place, None, False]

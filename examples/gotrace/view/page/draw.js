@@ -95,6 +95,13 @@ class Painter {
     });
   }
 
+  // Draws again only what tells how much of the trace has been read: that is told five times a second.
+  drawProgress() {
+    this.overview = null;
+    if (this.requested || !this.layout) this.request();
+    else this.drawOverview();
+  }
+
   x(time) { return LEFT + (time - this.view.from) / (this.view.to - this.view.from) * (this.width - LEFT); }
   time(x) { return this.view.from + (x - LEFT) / (this.width - LEFT) * (this.view.to - this.view.from); }
 

@@ -4,7 +4,7 @@ const KIND = {PROC: 0, THREAD: 1, GO: 2, REGION: 3, TASK: 4, GC: 5, STW: 6, EARL
 // What a running goroutine does is in the data: `gotrace record` does not see all that a thread waits for.
 const STATES = [null, "runnable", "in a system call", "blocked: synchronization", "blocked: network", "blocked: channel, select",
   "sleeping", "blocked: other"];
-const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2;
+const RUNNING = 0, RUNNABLE = 1, SYSCALL = 2, SYNCHRONIZATION = 3, CHANNEL = 5;
 const MOST_GROWN = 1.8; // how much higher than usual rows become if there are few
 const MANY = 30; // goroutines of a function; if there are more, they are folded at first
 const COUNTER_COLOURS = [0, 1, 7, 0]; // indices of state colours; the heap has none

@@ -29,7 +29,7 @@ class Outline {
   // `told`: by gotrace view --batches.
   constructor(trace, told) {
     const {base, begin, end, generations, threads} = told;
-    Object.assign(this, {trace, base, first: begin, begin: 0, end: Math.max(end, 1), generations, threads, points: [], progress: "", shown: null, pending: null, message: ""});
+    Object.assign(this, {trace, base, first: begin, begin: 0, end: Math.max(end, 1), generations, threads, points: [], progress: "", shown: null, pending: null, message: "", refused: ""}); // refused: why the last window cannot be shown
     this.most = threads.reduce((most, {columns}) => columns.reduce((a, b) => Math.max(a, b), most), 1);
     const columns = threads[0].columns.map((_, i) => threads.reduce((sum, thread) => sum + thread.columns[i], 0)), all = Math.max(1, ...columns);
     this.sums = columns.map((sum) => sum / all); // of all threads, as shares of the most
@@ -52,7 +52,7 @@ class Outline {
     const within = (part) => part && part.begin <= Math.max(from, 0) && part.end >= Math.min(to, this.end);
     if (within(this.shown) || within(this.pending)) return false;
     this.pending?.ended.abort();
-    this.pending = null;
+    this.pending = null, this.refused = "";
     if (!this.fits(from, to)) return false;
     const size = to - from, wide = [from - AROUND * size, to + AROUND * size], wanted = this.fits(...wide) ? wide : [from, to];
     const part = this.pending = {begin: Math.max(0, Math.floor(wanted[0])), end: Math.min(this.end, Math.ceil(wanted[1])), ended: new AbortController()};
@@ -77,6 +77,7 @@ class Outline {
   text(from, to) {
     if (this.pending) return "reading this time…";
     if (this.covers(from, to)) return (this.message ? "Only" : "Until all is read, only") + " the time that you look at is shown, and of its rows nothing earlier.";
+    if (this.refused) return "This time cannot be shown: " + this.refused;
     if (this.message) return this.message;
     const zooms = this.generations.some(({begin}) => this.fits(begin, begin)) && !this.fits(from, to);
     return "Which threads wrote how much when. " + (zooms ? "Zoom in to see all that happened, before all is read." : "Details come when all is read.");

@@ -101,11 +101,16 @@ class Panels {
     this.app.painter.request();
   }
   // While nothing is selected: what stands out, as gotrace info begins, what the colours mean, and what to do. What stands out in each of
-  // several traces needs much room, and comes last.
+  // several traces needs much room, and comes last; what is said of more than one of them is said once, after the rest.
   nothing() {
-    const {data} = this.app, told = data.files.filter((file) => file.trace?.told?.trace.stands_out);
-    const standing = told.map((file) => make("p", null, (data.several ? file.title + ": " : "") + plain(file.trace.told.trace.stands_out)));
-    if (told.length) standing.unshift(make("h2", null, "What stands out"));
+    const {data} = this.app, told = new Map();
+    for (const file of data.files) {
+      const text = plain(file.trace?.told?.trace.stands_out || "");
+      if (text) told.set(text, [...(told.get(text) || []), file.title]);
+    }
+    const lines = [...told].sort(([, a], [, b]) => (a.length > 1) - (b.length > 1));
+    const standing = lines.map(([text, titles]) => make("p", null, (data.several ? titles.join(", ") + ": " : "") + text));
+    if (lines.length) standing.unshift(make("h2", null, "What stands out"));
     const colours = [make("h2", null, "Colours"), make("ul", {class: "legend"}, ...this.legend()),
       make("p", {class: "place"}, "A click on a slice shows here what it is, its stack, and who ended a wait. A drag on the ruler selects a time. ? lists the keys.")];
     return data.several ? [...colours, ...standing] : [...standing, ...colours];
@@ -139,12 +144,12 @@ class Panels {
   }
 
   // Shows what is wrong in each trace, gravest first. `errors`: what the reader reported; it does not keep traces from being
-  // shown.
-  fillFindings(errors, findings) {
+  // shown. `before`: shows what comes before the error, if only an outline is shown.
+  fillFindings(errors, findings, before = null) {
     const bar = document.getElementById("findings"), {model} = this.app;
-    const line = ({file, text, look}) => make("li", null, this.link(text + model.suffix(file), () => this.app.lookAt(file, look.split(" "))), look.startsWith("path ") ? " · " : "",
+    const line = ({file, text, look}) => make("li", null, this.link(text + model.suffix(file), () => this.app.lookAt(file, look.split(" "))), " ",
       look.startsWith("path ") ? this.pathLink(file, ...look.split(" ").slice(1)) : null);
-    bar.replaceChildren(...[errors && make("p", null, errors), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
+    bar.replaceChildren(...[errors && make("p", null, errors), before && this.link("Show all that comes before that", before), findings.length && make("ol", null, ...findings.map(line))].filter(Boolean));
     bar.hidden = !bar.children.length;
     if (this.empty) this.panel.replaceChildren(...this.nothing());
   }
@@ -247,7 +252,7 @@ class Panels {
     const facts = [["begins", !cut.first ? moment(slice.begin) : cut.since === undefined ? "before " + here + ", unknown when" : moment(cut.since) + ", before " + here],
       ["lasts", (cut.first && cut.since === undefined ? "more than " : "") + duration(model.length(slice)) + (cut.last ? ", and goes on after " + here : "")]];
     const fact = (name, value) => facts.push([name, value]);
-    let title = model.title(row), stack = 0, parts = null, spent = null;
+    let title = model.title(row), stack = 0, parts = null, spent = null, held = null;
     if (data.several) fact("trace", file.title + (file.time ? ", which begins at " + moment(file.time) : ""));
     const goLink = (number, time) => // without a link if a filter left out what it did
       (model.rows[number].begin > model.rows[number].end ? model.goName(number) : this.link(model.goName(number), () => app.goTo(number, time)));
@@ -262,6 +267,7 @@ class Panels {
       if (detail.reason || slice.colour > SYSCALL) fact("why", detail.reason || "unknown: it began before this trace");
       if (slice.who && slice.colour > SYSCALL) fact("ended by", goLink(slice.who - 1, slice.end));
       else if (slice.colour > SYSCALL) fact("ended by", "unknown: no goroutine, or the end of the trace");
+      if (file.trace && slice.who && [SYNCHRONIZATION, CHANNEL].includes(slice.colour)) held = make("div"), this.fillHeld(held, file, row, slice);
       if (slice.who && slice.colour === RUNNING) fact("on", model.title(model.rows[slice.who - 1]));
       if (slice.colour === RUNNING) fact("", this.stoppedIn(file, slice.begin, slice.end, "the world was stopped for "));
       // Slices without a stack are of any function, so of these the row's function counts.
@@ -291,7 +297,7 @@ class Panels {
     }
     this.show(make("h2", null, title), make("div", {class: "columns"},
       make("table", null, make("tbody", null, ...facts.map(([name, value]) => make("tr", null, make("td", {class: "place"}, name), make("td", null, value))))),
-      this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), spent, parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
+      held, this.stackList(stack, slice.colour === RUNNABLE ? "Became runnable at" : "Stack"), spent, parts, row.kind === KIND.GO && row.stack ? make("div", null, make("h2", null, "Created at"), ...data.stack(row.stack).map((f) =>
         make("div", null, f.function, " ", make("span", {class: "place"}, f.file ? f.file + ":" + f.line : "")))) : null));
   }
 
@@ -380,6 +386,17 @@ class Panels {
       const paused = files.map((file, i) => [file, all[i].collector.pauses_total]).filter(([, time]) => time);
       section.replaceChildren(...paused.map(([file, time]) => make("div", null, "the world" + this.app.model.suffix(file) + " was stopped for " + duration(time))),
         ...this.sumTables((table) => all.flatMap((sums, i) => sums[table].map((row) => ({file: files[i], ...row})))));
+    });
+  }
+  // Who had what a goroutine waited for when the wait began, and what that goroutine did meanwhile, as gotrace info tells of this wait.
+  fillHeld(section, file, row, {begin, end}) {
+    const {model} = this.app;
+    this.askFor(section, [file], "who had it", end - begin, async (signal, progress) => {
+      const {holders: [found]} = await file.trace.sums(begin - file.time, end - file.time, ["--go=" + row.id], signal, progress(0));
+      if (!found) return section.replaceChildren();
+      const {holder, goroutine, meanwhile, meanwhile_time: time} = found, of = model.rows.find((r) => r.file === file && r.kind === KIND.GO && String(r.id) === String(goroutine));
+      section.replaceChildren(make("h2", null, "Who had it when the wait began"), make("div", null, of ? this.link(model.goName(of.number), () => this.goToGo(file, goroutine, begin - file.time, begin - file.time + 1)) : "", " in " + plain(holder)),
+        meanwhile ? make("div", {class: "place"}, "meanwhile " + plain(meanwhile) + " for " + duration(time)) : "");
     });
   }
   // Whether the page has a reader to ask. If not, a section tells which command does it.

@@ -3,8 +3,14 @@
 // The page has the module and the worker's script, and perhaps traces. Otherwise files are chosen or dropped. Nothing
 // leaves the computer: the page's policy forbids all connections, but to `gotrace view` that serves it.
 
-// A message for whoever opened the trace.
-class Refused extends Error {}
+// A message for whoever opened the trace. `partial`: what comes before the error can be shown, by --partial.
+class Refused extends Error {
+  constructor(message) {
+    const advice = /(; |, )--partial keeps what comes before/;
+    super(message.replace(advice, ""));
+    this.partial = advice.test(message);
+  }
+}
 class Ended extends Refused {
   constructor() { super("not asked for any more"); }
 }
@@ -267,7 +273,7 @@ class Page {
       else refused.push(item.name + ": " + of.message);
       if (of instanceof Error && !(of instanceof Refused)) console.error(of);
     }
-    if (!found.length && this.app?.data.outline === now.outline && now.outline) return this.giveUp(now.outline, refused.join("\n"));
+    if (!found.length && this.app?.data.outline === now.outline && now.outline) return this.giveUp(now.outline, refused.join("\n"), now.items[0], (await now.items[0].found).partial);
     if (!found.length && !this.app) return this.start.choose(refused.join("\n"));
     if (found.length) {
       if (!beside) this.whole = whole;
@@ -281,10 +287,14 @@ class Page {
   async readItem(item, signal) {
     const progress = (part, points) => { item.part = part; this.tellProgress(points); };
     await this.outline(item, signal).catch(() => {}); // what is wrong with the trace, reading it tells
-    const found = await this.read(item, progress, signal).catch((error) => error);
+    let found = await this.read(item, progress, signal).catch((error) => error);
+    // Where there is an outline, any time can be looked at, also after the error.
+    if (found.partial && !this.opening.outline && !signal.aborted) found = await this.readBefore(item, progress, signal);
     if (!signal.aborted) progress(1, []);
     return found;
   }
+  // What of a broken trace comes before the error.
+  readBefore(item, progress, signal) { return this.read({...item, words: [...item.words, "--partial"]}, progress, signal).catch((error) => error); }
   // Until all of a large trace is read, shows its outline, and reads the times that a person looks at.
   async outline({source, name, words}, signal) {
     const now = this.opening, alone = () => this.opening.items.length === 1 && this.opening.reading;
@@ -300,15 +310,15 @@ class Page {
   // Shows a window of the outline, which is read for that.
   async look(outline, from, to) {
     const shown = () => this.app.data.outline === outline;
-    const news = outline.look(from, to).catch(() => false); // what is wrong with the trace, reading all of it tells
+    const news = outline.look(from, to).catch((error) => { if (!(error instanceof Ended)) outline.refused = error.message; });
     if (shown()) this.app.painter.request();
     if (await news && shown()) this.become(outline.data());
     else if (shown()) this.app.painter.request();
   }
-  // Tells what is wrong with a trace of which the outline is shown, and leaves it there.
-  giveUp(outline, message) {
+  // Tells what is wrong with a trace of which the outline is shown, and leaves it there. `partial`: what comes before can be shown instead.
+  giveUp(outline, message, {source, name}, partial) {
     outline.message = message, this.app.answered = true;
-    this.app.panels.fillFindings(message, []);
+    this.app.panels.fillFindings(message, [], partial && (() => this.open([{source, name, words: ["--partial"], note: ""}])));
     this.app.painter.request();
   }
   tellProgress(points) {
@@ -318,8 +328,7 @@ class Page {
       outline.points = addPoints(outline.points, points || []);
       outline.progress = part < 1 ? progress : "";
       document.getElementById("facts").textContent = outline.facts();
-      this.app.painter.overview = null;
-      return this.app.painter.request();
+      return this.app.painter.drawProgress();
     }
     this.start.wait(alone ? items[0].name : items.length + " traces", part, progress, alone ? points : null);
   }
