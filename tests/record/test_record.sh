@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), boxes (of children), own (a program with tasks of its own), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -824,7 +824,7 @@ hostile_run() { # hostile_run OPTIONS -- WAY...
   PATH=$work/bin:$PATH "$tool" record ${options[@]+"${options[@]}"} -o "$work/out/t.trace" "$work/hostile" "${@:2}" \
     -- "$work/evil/forged.trace" "$work/out/t.%d.trace" "$work/safe/victim.trace" >"$work/traced" 2>"$work/err" || status=$?
   # A child that is traced has its box, and another nothing.
-  [[ " ${options[*]-} " != *--children* ]] || output=$'memory\ndone'
+  [[ " ${options[*]-} " != *--children* ]] || output=$'memory\nmemory\ndone'
   [ $status = 7 ] || { cat "$work/err"; fail "hostile $*: exit status $status"; }
   [ "$(cat "$work/traced")" = "$output" ] || { cat "$work/traced"; fail "hostile $*: another output"; }
   [ ! -e "$work/safe/loaded" ] || fail "hostile $*: a library of the attacker was loaded"
@@ -1120,30 +1120,76 @@ test_boxes() {
 }
 
 # A child in a namespace cannot open the recorder's files. That is said, also if nobody can see the child from outside.
+# enters USER WAY: a child in a namespace is recorded, and does what it does without.
+enters() {
+  local status=0 user=() folder=$work/enters program=$work/enters/boxes
+  [ "$1" = 0 ] || user=(setpriv --reuid "$1" --regid "$1" --clear-groups --)
+  rm -rf "$folder"
+  mkdir -m 777 "$folder"
+  cp "$work/boxes" "$program"
+  ${user[@]+"${user[@]}"} "$tool" record --children -o "$folder/n.trace" "$program" enters "$2" >"$work/traced" 2>"$work/err" || status=$?
+  [ $status != 77 ] || { echo 'test_record: no namespaces here'; exit 77; }
+  [ $status = 0 ] || { cat "$work/err"; fail "namespaces: $*: status $status"; }
+  ${user[@]+"${user[@]}"} "$program" enters "$2" >"$work/plain"
+}
+
+# Of the child's descriptors, one is the recorder's.
+is_followed() {
+  local count trace
+  count=$(sed 's/.*, \([0-9]*\) descriptors.*/\1/' "$work/plain")
+  sed "s/ $count descriptors, 0 boxes/ $((count + 1)) descriptors, 1 boxes/" "$work/plain" | cmp - "$work/traced" ||
+    { cat "$work/traced" "$work/err"; fail "namespaces: $*: what the program says"; }
+  ! grep -q 'traced' "$work/err" || { cat "$work/err"; fail "namespaces: $*: not followed"; }
+  [ "$(ls "$work"/enters/n.*.trace | wc -l)" -ge 1 ] || fail "namespaces: $*: no trace of the child"
+  for trace in "$work"/enters/n*.trace; do "$tool" check "$trace" >"$work/checked" || { cat "$work/checked" "$work/err"; fail "namespaces: $*: $trace"; }; done
+  grep -q "in describe\|main" <("$tool" info "$trace") || fail "namespaces: $*: $trace shows no program"
+}
+
+is_named() {
+  cmp <(sed 's/[0-9]* descriptors/descriptors/' "$work/plain") <(sed 's/[0-9]* descriptors/descriptors/' "$work/traced") ||
+    fail "namespaces: $*: another output"
+  [ "$(grep -c ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err")" -ge 1 ] ||
+    { cat "$work/err"; fail "namespaces: $*: a child is not named"; }
+}
+
 test_namespaces() {
-  local status=0 way
+  local status=0 way user users=0 trace
   compile "${CC-cc}" tests/record/boxes.c "$work/boxes"
-  for way in fork vfork spawn; do
-    "$tool" record --children -o "$work/n.trace" "$work/boxes" enters $way >"$work/traced" 2>"$work/err" || status=$?
-    [ $status != 77 ] || { echo 'test_record: no namespaces here'; exit 77; }
-    [ $status = 0 ] || { cat "$work/err"; fail "namespaces: $way: status $status"; }
-    "$work/boxes" enters $way | cmp - "$work/traced" || fail "namespaces: $way: another output"
-    [ "$(grep -c ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err")" = 1 ] ||
-      { cat "$work/err"; fail "namespaces: $way: a child is not named"; }
-    rm "$work"/n.trace
+  chmod 755 "$work"
+  if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 --regid 65534 --clear-groups -- "$tool" version >/dev/null 2>&1; then users='0 65534'; fi
+  for user in $users; do
+    for way in fork vfork spawn clone call; do
+      enters "$user" $way
+      is_followed "$user" $way
+    done
+    enters "$user" closes
+    is_named "$user" closes
   done
+  if [ "$(id -u)" = 0 ]; then
+    enters 0 roots
+    is_followed roots
+    enters 0 drops
+    is_named drops
+  fi
   need unshare
   unshare -Urfp --mount-proc true 2>/dev/null || { echo 'test_record: no namespaces here'; exit 77; }
   "$tool" record --children -o "$work/n.%p.trace" -- unshare -Urfp --mount-proc sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
   [ $status = 6 ] && [ "$(cat "$work/traced")" = 1 ] || { cat "$work/err"; fail "namespaces: status $status"; }
-  grep -q ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err" ||
-    { cat "$work/err"; fail "namespaces: the child is not named"; }
-  judge "$(ls "$work"/n.*.trace)" <(grep -v 'children of process' "$work/err")
-  # What nobody else can see is known by the id that it has outside.
+  ! grep -q 'traced' "$work/err" || { cat "$work/err"; fail "namespaces: not all are followed"; }
+  [ "$(ls "$work"/n.*.trace | wc -l)" -ge 3 ] || { ls "$work"; fail "namespaces: not all have traces"; }
+  for trace in "$work"/n.*.trace; do judge "$trace" "$work/err"; done
+  if command -v bwrap >/dev/null && bwrap --dev-bind / / --proc /proc --unshare-all true; then
+    rm "$work"/n.*.trace
+    "$tool" record --children -o "$work/n.%p.trace" -- bwrap --dev-bind / / --proc /proc --unshare-all sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
+    [ $status = 6 ] && [ "$(cat "$work/traced")" = 2 ] || { cat "$work/err"; fail "namespaces: bwrap: status $status"; }
+    [ "$(ls "$work"/n.*.trace | wc -l)" -ge 3 ] || { ls "$work"; fail "namespaces: not all have traces in bwrap"; }
+    for trace in "$work"/n.*.trace; do judge "$trace" "$work/err"; done
+  fi
+# A process that nobody else can see has the id that it has outside.
   if [ "$(id -u)" = 0 ] && unshare -fp --mount-proc true 2>/dev/null; then
     rm "$work"/n.*.trace
     "$tool" record --children -o "$work/n.%p.trace" -- unshare -fp --mount-proc sh -c 'exit 6' 2>"$work/err" || status=$?
-    [ $status = 6 ] && grep -q '^gotrace: process [0-9][0-9]* is not traced any more: ' "$work/err" && ! grep -q 'process 1 ' "$work/err" ||
+    [ $status = 6 ] && grep -q "/n.[0-9]*.trace: process [0-9][0-9]*, " "$work/err" && ! grep -q 'process 1 \|traced' "$work/err" ||
       { cat "$work/err"; fail "namespaces: a process of another id: status $status"; }
   fi
 }

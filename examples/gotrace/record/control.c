@@ -3,15 +3,14 @@
 #include "control.h"
 
 #include "../command/commands.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { ASK_STATS = 1, ASK_TRACE, ASK_START }; /* a byte */
@@ -22,13 +21,6 @@ typedef struct answer {
   uint64_t size;
   struct recorder_stats stats;
 } answer;
-
-static socklen_t address_of(struct sockaddr_un *to, long process) {
-  memset(to, 0, sizeof *to);
-  to->sun_family = AF_UNIX;
-  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-                     (size_t)snprintf(to->sun_path + 1, sizeof to->sun_path - 1, "gotrace record %ld", process));
-}
 
 /* Whether root or this user is at the other end. */
 static bool is_friend(int connection) {
@@ -44,7 +36,7 @@ static int listener = -1;
 
 void control_begin(pid_t process) {
   struct sockaddr_un address;
-  socklen_t size = address_of(&address, process);
+  socklen_t size = address_for(&address, FOR_CONTROL, process);
   listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0 || (bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 4) == 0)) return;
   control_end();
@@ -53,26 +45,6 @@ void control_begin(pid_t process) {
 void control_end(void) {
   if (listener >= 0) close(listener);
   listener = -1;
-}
-
-/* Sends an answer, with a file unless that is -1. */
-static void send_answer(int connection, answer *a, int file) {
-  union {
-    char bytes[CMSG_SPACE(sizeof file)];
-    struct cmsghdr aligned;
-  } room;
-  struct iovec data = {a, sizeof *a};
-  struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-  memset(&room, 0, sizeof room);
-  if (file >= 0) {
-    message.msg_control = room.bytes;
-    message.msg_controllen = sizeof room.bytes;
-    room.aligned.cmsg_level = SOL_SOCKET;
-    room.aligned.cmsg_type = SCM_RIGHTS;
-    room.aligned.cmsg_len = CMSG_LEN(sizeof file);
-    memcpy(CMSG_DATA(&room.aligned), &file, sizeof file);
-  }
-  while (sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EINTR) continue;
 }
 
 /* What the flight recorder keeps, as a file in memory; -1: see errno. */
@@ -127,7 +99,7 @@ static void answer_one(int connection, recorder *r, int trace, void (*start)(voi
     a.refused = EINVAL;
   }
   recorder_get_stats(r, &a.stats);
-  send_answer(connection, &a, file);
+  send_message(connection, &a, sizeof a, &file, 1);
   if (file >= 0) close(file);
 }
 
@@ -145,28 +117,16 @@ void control_answer(recorder *r, int trace, void (*start)(void)) {
 /* Asks the recorder of a program. Returns the file that comes with the answer; -1: none. */
 static int ask(long process, char what, answer *a) {
   struct sockaddr_un address;
-  socklen_t size = address_of(&address, process);
+  socklen_t size = address_for(&address, FOR_CONTROL, process);
   int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), file = -1;
-  union {
-    char bytes[CMSG_SPACE(sizeof file)];
-    struct cmsghdr aligned;
-  } room;
-  struct iovec data = {a, sizeof *a};
-  struct msghdr message = {
-      .msg_iov = &data, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof room.bytes};
   struct pollfd ready = {connection, POLLIN, 0};
-  const struct cmsghdr *with;
   if (connection < 0) fail("socket: %s", strerror(errno));
   if (connect(connection, (struct sockaddr *)&address, size) != 0)
     fail("process %ld is not recorded by gotrace record", process);
   if (!is_friend(connection)) fail("process %ld is recorded by another user", process);
   if (send(connection, &what, 1, MSG_NOSIGNAL) != 1 || poll(&ready, 1, PATIENCE) <= 0 ||
-      recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *a)
+      !receive_message(connection, a, sizeof *a, &file, 1, NULL))
     fail("the recorder of process %ld does not answer: only its own user and root may ask", process);
-  with = CMSG_FIRSTHDR(&message);
-  if (with && with->cmsg_level == SOL_SOCKET && with->cmsg_type == SCM_RIGHTS &&
-      with->cmsg_len == CMSG_LEN(sizeof file))
-    memcpy(&file, CMSG_DATA(with), sizeof file);
   close(connection);
   if (a->refused == EAGAIN) fail("process %ld has not begun to record", process);
   if (a->refused == EALREADY) fail("process %ld is recorded already", process);
