@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused boxes own namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -518,6 +518,8 @@ test_control() {
   ! $ask "$pid" snapshot >"$work/said" 2>&1 || fail "control: a snapshot to nowhere"
   ! $ask $$ waits >"$work/said" 2>&1 || fail "control: of a process that is not recorded"
   grep -q "process $$ is not recorded by gotrace record" "$work/said" || fail "control: $(cat "$work/said")"
+  ! $ask "$recorder" waits >"$work/said" 2>&1 && grep -q "process $recorder is the recorder: .* is process $pid" "$work/said" || fail "control: $(cat "$work/said")"
+  ! $ask 4194305 waits >"$work/said" 2>&1 && grep -q 'there is no process 4194305' "$work/said" || fail "control: $(cat "$work/said")"
   if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     ! setpriv --reuid 65534 --clear-groups -- $ask "$pid" stats >"$work/said" 2>&1 || fail "control: by another user"
     grep -q 'only its own user and root may ask' "$work/said" || { cat "$work/said"; fail "control: what another user is told"; }
@@ -1395,6 +1397,47 @@ test_paused() {
   [ ! -e "$work/paused.trace" ] || fail "paused: a trace that was never started"
   "$tool" record --paused --format 1.21 true >"$work/err" 2>&1 || status=$?
   [ $status = 2 ] && grep -q 'needs --format 1.22' "$work/err" || { cat "$work/err"; fail "paused: in an old format: $status"; }
+}
+
+# The trace is complete at once, all processes go on, and what begins then is not recorded.
+test_stopped() {
+  local trace options
+  compile "${CC-cc}" tests/record/paused.c "$work/paused"
+  stop() {
+    local count=0 tries=0
+    "$tool" ctl "$1" stop || fail "stopped: stop"
+    for trace in "$work"/paused*.trace; do
+      # The others end, and all get their names, soon after.
+      until "$tool" info "$trace" >"$work/answer" 2>&1 && "$tool" check "$trace" >"$work/checked" 2>&1; do
+        [ $((tries += 1)) -lt 200 ] || { cat "$work/answer" "$work/checked"; fail "stopped: $trace"; }
+        sleep 0.05
+      done
+      ! grep -q ' worker$' "$work/answer" || count=$((count + 1))
+    done
+    [ $count = 1 ] || fail "stopped: $count traces have the program"
+    until for trace in "$work"/paused*.trace; do "$tool" dump "$trace"; done | grep 'paused.c:[0-9]' >/dev/null; do
+      [ $((tries += 1)) -lt 200 ] || fail "stopped: names"
+      sleep 0.05
+    done
+  }
+  again() {
+    local ask
+    for ask in start stop stats waits; do ! "$tool" ctl "$1" $ask >>"$work/answer" 2>&1 || fail "stopped: $ask after the stop"; done
+  }
+  for options in '' '--flight 100000' '--no-switches --format 1.21'; do
+    rm -f "$work"/paused*.trace
+    run_paused 4 stop again "$tool" record $options -o "$work/paused.trace" "$work/paused"
+    [ "$(grep -c 'the recording of process [0-9]* has been stopped' "$work/answer")" = 4 ] || { cat "$work/answer"; fail "stopped: what is said then"; }
+    grep -q 'paused.trace: the recording was stopped before process [0-9]* ended' "$work/err" || { cat "$work/err"; fail "stopped: summary"; }
+    judge "$work/paused.trace" "$work/err"
+    ! "$tool" dump "$work/paused.trace" | grep burn_after || fail "stopped: has what came after"
+  done
+  rm "$work"/paused*.trace
+  run_paused 4 stop again "$tool" record --children -o "$work/paused.trace" sh -c "$work/paused; status=\$?; sleep 0.01; exit \$status"
+  [ "$(grep -c 'the recording was stopped before' "$work/err")" = 2 ] || { cat "$work/err"; fail "stopped: children"; }
+  [ "$(ls "$work"/paused*.trace | wc -l)" = 2 ] || { ls "$work"; fail "stopped: a process that came after has a trace"; }
+  ! grep -q 'traced\|early\|more' "$work/err" || { cat "$work/err"; fail "stopped: what is said of others"; }
+  open_it "$work/paused.trace" 1.27
 }
 
 test_flight() {

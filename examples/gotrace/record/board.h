@@ -181,11 +181,14 @@ enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
   TRACE_KILLED,       /* a signal for which the program has no handler */
   TRACE_EXITS,        /* the process ends by itself */
-  TRACE_CUT_OFF       /* the process has ended, and did not say that it would */
+  TRACE_CUT_OFF,      /* the process has ended, and did not say that it would */
+  TRACE_STOPPED       /* see `stopped` */
 };
 
 /* How each trace ended, in the order of the list; shared by the command and the writers. */
+#define BOX_STOPPED ECANCELED /* why there is no box then */
 struct trace_ends {
+  uint32_t stopped; /* atomic; somebody has ended the recording, of all processes */
   uint32_t started; /* atomic; with --paused: somebody has started the recording, of all processes */
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */

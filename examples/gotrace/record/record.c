@@ -35,6 +35,9 @@ static struct trace_ends *ends;
 static volatile pid_t child;
 static uid_t program_owner;
 static int first_status; /* how the command ended */
+static bool adds_names;  /* to traces that are complete */
+
+static void add_names_if_complete(bool *done); /* after a stop */
 
 /* The output, as the user named it; its folder stays open. */
 static struct {
@@ -281,6 +284,7 @@ static struct {
   uint32_t hertz;     /* of CPU samples; 0: none */
   bool switches;      /* take context switches */
   bool paused;        /* until somebody starts the recording: see ends->started */
+  bool stopped;       /* likewise ends it */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
@@ -438,13 +442,13 @@ static void finish_outside(int status) {
   struct trace_end end = {0};
   struct trace_entry entry;
   find_output_of_box();
-  end.why = why_ended(recorder_said(r), status);
+  end.why = outside.stopped ? TRACE_STOPPED : why_ended(recorder_said(r), status);
   end.unreached = recorder_unreached(r);
   end.sandboxed = recorder_is_sandboxed(r);
   recorder_finish(r, outside.output, &end);
   remove_empty();
   outside.recorder = NULL;
-  control_end();
+  if (!outside.stopped) control_end();
   if ((end.paused || (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor())) && read_entry(&entry) &&
       *entry.name && outside.output >= 0)
     unlinkat(out.folder, entry.name, 0);
@@ -502,10 +506,23 @@ static void start_recording(void) {
   recorder_start(outside.recorder, outside.output);
 }
 
+/* The recording of all processes ends, while they go on. */
+static void stop_recording(void) {
+  __atomic_store_n(&ends->stopped, 1u, __ATOMIC_RELEASE);
+  outside.stopped = true;
+  finish_outside(-1);
+}
+
+static bool is_stopped(void) { return __atomic_load_n(&ends->stopped, __ATOMIC_ACQUIRE) != 0; }
+
 /* Reads what the process captures, and waits a moment, or until something happens. */
 static void follow_outside(void) {
   bool busy;
   find_output_of_box();
+  if (is_stopped()) {
+    stop_recording();
+    return;
+  }
   if (leaves_box()) {
     finish_outside(-1);
     return;
@@ -516,17 +533,26 @@ static void follow_outside(void) {
     recorder_cut(outside.recorder, outside.output); /* the process may have asked since */
     write_snapshot();
   }
-  control_answer(outside.recorder, outside.output, start_recording);
-  recorder_wait(outside.recorder, busy ? 5 : 20);
+  control_answer(outside.recorder, outside.output, start_recording, stop_recording);
+  if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
+}
+
+/* After a stop. The traces get their names now: the program may go on for a long time. */
+static void follow_stopped(void) {
+  static bool named;
+  if (!named) add_names_if_complete(&named);
+  control_answer(NULL, -1, NULL, NULL);
+  control_wait(named ? 200 : 20);
 }
 
 /* Reads what the program captures until it ends, of which a signal tells. */
 static int follow(void) {
   int status;
   pid_t ended;
-  while ((ended = waitpid(child, &status, outside.recorder ? WNOHANG : 0)) <= 0) {
+  while ((ended = waitpid(child, &status, outside.recorder || is_stopped() ? WNOHANG : 0)) <= 0) {
     if (ended < 0 && errno != EINTR) fail("wait: %s", strerror(errno));
-    if (ended == 0) follow_outside();
+    if (ended == 0 && outside.recorder) follow_outside();
+    else if (ended == 0) follow_stopped();
   }
   if (outside.recorder) finish_outside(status);
   return status;
@@ -606,6 +632,10 @@ static void serve(void) {
       if (served[i] || __atomic_load_n(&list->entry[i].box_state, __ATOMIC_ACQUIRE) != BOX_WANTED || !is_alone(i))
         continue;
       served[i] = true;
+      if (is_stopped()) {
+        answer(&list->entry[i], BOX_STOPPED);
+        continue;
+      }
       switch (fork()) {
       case 0: write_trace(i); _exit(0);
       case -1: answer(&list->entry[i], errno);
@@ -1142,7 +1172,7 @@ static void add_all_names(uint32_t count) {
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     if (t.file < 0) continue;
-    if (t.end.has_ended && !is_being_written(t.file)) complete[number++] = i;
+    if (t.end.has_ended && !renewed[i].inode && !is_being_written(t.file)) complete[number++] = i;
     close(t.file);
   }
   add_names(complete, number, count);
@@ -1155,6 +1185,14 @@ static void add_all_names(uint32_t count) {
     close(t.file);
     if (!stays) add_names(&i, 1, count);
   }
+}
+
+static void add_names_if_complete(bool *done) {
+  uint32_t count = count_traces(), i;
+  for (i = 0; i < count; i++)
+    if (writer_of(i)) return;
+  if (adds_names) add_all_names(count);
+  *done = true;
 }
 
 /* ----------------------------------------------------------------------------------------------------- summary ---- */
@@ -1173,6 +1211,11 @@ static void print_info(trace *t, int to) {
   if (input_open_file(&in, t->path, t->file, true)) info_summary(&in);
 }
 
+/* The process has begun after a stop. */
+static bool is_refused(const trace *t) {
+  return t->start.state == TRACE_FAILED && t->start.system_error == BOX_STOPPED;
+}
+
 static void summarize(trace *t, bool details) {
   const struct trace_end *end = &t->end;
   const char *path = t->path;
@@ -1186,6 +1229,7 @@ static void summarize(trace *t, bool details) {
                                        : "ended while its trace began");
     return;
   }
+  if (is_refused(t)) return;
   if (t->start.state == TRACE_FAILED) {
     fprintf(stderr, "gotrace: %s: process %d was not traced: %s%s\n", path, process,
             gotrace_result_string((gotrace_result)t->start.result), error_text(t->start.system_error));
@@ -1214,6 +1258,8 @@ static void summarize(trace *t, bool details) {
     fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path, process);
   } else if (end->why == TRACE_KILLED) {
     fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path, process);
+  } else if (end->why == TRACE_STOPPED) {
+    fprintf(stderr, "gotrace: %s: the recording was stopped before process %d ended\n", path, process);
   } else if (end->why == TRACE_CUT_OFF) {
     fprintf(stderr,
             "gotrace: %s: process %d was killed or ended by a system call of its own, with which the trace ends\n",
@@ -1265,13 +1311,12 @@ static void report_traces(const char *program_path, const settings *set) {
   static trace t;
   uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
   uint32_t count = all < shared.traces ? all : shared.traces;
-  renewed = zeroed((size_t)count * sizeof *renewed);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
-    shown += t.is_there || t.start.state == TRACE_FAILED;
+    shown += (t.is_there || t.start.state == TRACE_FAILED) && !is_refused(&t);
     if (t.file >= 0) close(t.file);
   }
-  if (!set->no_symbolize) add_all_names(count);
+  if (adds_names) add_all_names(count);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     if (!set->quiet) summarize(&t, shown == 1);
@@ -1311,6 +1356,8 @@ int command_record(char **words, int count, const settings *set) {
   shared.only_waits = set->only_waits;
   shared.command_pid = getpid();
   shared.version = BOARD_VERSION;
+  adds_names = !set->no_symbolize;
+  renewed = zeroed((size_t)shared.traces * sizeof *renewed);
   make_box(set);
   if (out.replaces && unlinkat(out.folder, shared.output, 0) != 0 && errno != ENOENT)
     fail("%s: %s", out.path, strerror(errno));
