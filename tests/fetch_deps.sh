@@ -23,7 +23,7 @@ for_check='llvm clang-format valgrind gdb libc6-dbg curl
   libomp-dev libboost-fiber-dev libst-dev libtbb-dev libuv1-dev libglib2.0-dev
   protobuf-compiler
   cmake meson ninja-build debootstrap debhelper lintian bindgen rustc
-  zstd redis-server redis-tools memcached lbzip2 pixz plzip ripgrep nodejs
+  zstd bubblewrap redis-server redis-tools memcached lbzip2 pixz plzip ripgrep nodejs
   libjemalloc2 libtcmalloc-minimal4 libmimalloc3|libmimalloc2.0'
 
 say() { echo "make deps: $*" >&2; }

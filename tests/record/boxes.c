@@ -1,13 +1,15 @@
 /* boxes.c - what `gotrace record` leaves in a process and in its child
  *
- *     boxes [killed|crowd|hurry|enters fork|enters vfork|enters spawn]
+ *     boxes [killed|crowd|hurry|enters WAY]
  *
  * Prints of a child of fork, of a child of that one, and of a program that another child executes: threads, open
  * descriptors, mapped boxes.
  * With "killed" it only runs a thread, and then kills itself. With "crowd" it prints how large its box is, in MiB, and
  * whether that has grown when many threads have captured much at once. With "hurry" it stops its recorder for two
  * seconds, and captures more meanwhile than fits into 10 MiB. With "enters" it enters a namespace, and starts itself
- * there. */
+ * there, by "fork", "vfork" or "spawn"; by "clone" or "call", a child enters it, by the function or by syscall(), which
+ * forks then; with "closes" there is no descriptor left in it. With "roots" it has another root directory, and with
+ * "drops" it has given up its privileges, too. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -19,10 +21,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,20 +113,52 @@ static void hurry(void) {
   wait(NULL);
 }
 
+static int result_of(pid_t child) {
+  int status = 1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int fork_and_start(void *words_of) {
+  char **words = words_of;
+  pid_t child = fork();
+  if (child == 0) execv(words[0], words), _exit(1);
+  return result_of(child);
+}
+
+static bool is_way(const char *way, const char *name) { return strcmp(way, name) == 0; }
+
 /* Returns what the child does. */
 static int enter_namespace(char *self, const char *way) {
+  static char stack[65536] __attribute__((aligned(64)));
   char *words[] = {self, (char[]){"started"}, NULL};
   pid_t child;
-  int status = 1;
-  if (unshare(CLONE_NEWUSER) != 0) return 77;
-  if (strcmp(way, "spawn") == 0) {
-    if (posix_spawn(&child, self, NULL, NULL, words, environ) != 0) return 1;
-  } else {
-    child = strcmp(way, "vfork") == 0 ? vfork() : fork();
-    if (child == 0) execv(self, words), _exit(1);
+  if (is_way(way, "clone")) {
+    child = clone(fork_and_start, stack + sizeof stack, CLONE_NEWUSER | SIGCHLD, words);
+    return child < 0 ? 77 : result_of(child);
   }
-  waitpid(child, &status, 0);
-  return WEXITSTATUS(status);
+  if (is_way(way, "call")) {
+    child = (pid_t)syscall(SYS_clone, (long)(CLONE_NEWUSER | SIGCHLD), 0L, 0L, 0L, 0L);
+    if (child == 0) _exit(fork_and_start(words));
+    return child < 0 ? 77 : result_of(child);
+  }
+  if (is_way(way, "roots") || is_way(way, "drops")) {
+    if (chroot("/") != 0) return 77;
+    if (is_way(way, "drops") && (setgid(65534) != 0 || setuid(65534) != 0)) return 1;
+  } else if (unshare(CLONE_NEWUSER) != 0) {
+    return 77;
+  }
+  if (is_way(way, "closes"))
+    for (child = 3; child < 4096; child++) close(child);
+  if (is_way(way, "spawn")) {
+    if (posix_spawn(&child, self, NULL, NULL, words, environ) != 0) return 1;
+  } else if (is_way(way, "vfork")) {
+    child = vfork();
+    if (child == 0) execv(self, words), _exit(1);
+  } else {
+    return fork_and_start(words);
+  }
+  return result_of(child);
 }
 
 int main(int count, char **words) {

@@ -2,8 +2,8 @@
  *
  *     presents FLAW FOLDER
  *
- * Prints the path of the settings, and ends when its input ends. FLAW: none; owner (another user's settings); unsealed;
- * list (another file than the settings say). See test_record.sh. */
+ * Prints the variable with the path of the settings, and ends when its input ends. FLAW: none; owner (another user's
+ * settings); unsealed; list (another file than the settings say). See test_record.sh. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -61,7 +61,7 @@ int main(int count, char **words) {
   file = make(0);
   if (write(file, &settings, sizeof settings) != (ssize_t)sizeof settings) return 1;
   if (strcmp(words[1], "unsealed") != 0 && fcntl(file, F_ADD_SEALS, BOARD_SEALS) != 0) return 1;
-  printf("/proc/%d/fd/%d\n", (int)getpid(), file);
+  printf("/proc/%d/fd/%d:%0*d\n", (int)getpid(), file, BOARD_DIGITS, 0);
   fflush(stdout);
   getchar();
   return 0;

@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), boxes (of children), own (a program with tasks of its own), namespaces (in which a child cannot be traced), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused boxes own namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -523,6 +523,8 @@ test_control() {
   ! $ask "$pid" snapshot >"$work/said" 2>&1 || fail "control: a snapshot to nowhere"
   ! $ask $$ waits >"$work/said" 2>&1 || fail "control: of a process that is not recorded"
   grep -q "process $$ is not recorded by gotrace record" "$work/said" || fail "control: $(cat "$work/said")"
+  ! $ask "$recorder" waits >"$work/said" 2>&1 && grep -q "process $recorder is the recorder: .* is process $pid" "$work/said" || fail "control: $(cat "$work/said")"
+  ! $ask 4194305 waits >"$work/said" 2>&1 && grep -q 'there is no process 4194305' "$work/said" || fail "control: $(cat "$work/said")"
   if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     ! setpriv --reuid 65534 --clear-groups -- $ask "$pid" stats >"$work/said" 2>&1 || fail "control: by another user"
     grep -q 'only its own user and root may ask' "$work/said" || { cat "$work/said"; fail "control: what another user is told"; }
@@ -829,7 +831,7 @@ hostile_run() { # hostile_run OPTIONS -- WAY...
   PATH=$work/bin:$PATH "$tool" record ${options[@]+"${options[@]}"} -o "$work/out/t.trace" "$work/hostile" "${@:2}" \
     -- "$work/evil/forged.trace" "$work/out/t.%d.trace" "$work/safe/victim.trace" >"$work/traced" 2>"$work/err" || status=$?
   # A child that is traced has its box, and another nothing.
-  [[ " ${options[*]-} " != *--children* ]] || output=$'memory\ndone'
+  [[ " ${options[*]-} " != *--children* ]] || output=$'memory\nmemory\ndone'
   [ $status = 7 ] || { cat "$work/err"; fail "hostile $*: exit status $status"; }
   [ "$(cat "$work/traced")" = "$output" ] || { cat "$work/traced"; fail "hostile $*: another output"; }
   [ ! -e "$work/safe/loaded" ] || fail "hostile $*: a library of the attacker was loaded"
@@ -1125,30 +1127,76 @@ test_boxes() {
 }
 
 # A child in a namespace cannot open the recorder's files. That is said, also if nobody can see the child from outside.
+# enters USER WAY: a child in a namespace is recorded, and does what it does without.
+enters() {
+  local status=0 user=() folder=$work/enters program=$work/enters/boxes
+  [ "$1" = 0 ] || user=(setpriv --reuid "$1" --regid "$1" --clear-groups --)
+  rm -rf "$folder"
+  mkdir -m 777 "$folder"
+  cp "$work/boxes" "$program"
+  ${user[@]+"${user[@]}"} "$tool" record --children -o "$folder/n.trace" "$program" enters "$2" >"$work/traced" 2>"$work/err" || status=$?
+  [ $status != 77 ] || { echo 'test_record: no namespaces here'; exit 77; }
+  [ $status = 0 ] || { cat "$work/err"; fail "namespaces: $*: status $status"; }
+  ${user[@]+"${user[@]}"} "$program" enters "$2" >"$work/plain"
+}
+
+# Of the child's descriptors, one is the recorder's.
+is_followed() {
+  local count trace
+  count=$(sed 's/.*, \([0-9]*\) descriptors.*/\1/' "$work/plain")
+  sed "s/ $count descriptors, 0 boxes/ $((count + 1)) descriptors, 1 boxes/" "$work/plain" | cmp - "$work/traced" ||
+    { cat "$work/traced" "$work/err"; fail "namespaces: $*: what the program says"; }
+  ! grep -q 'traced' "$work/err" || { cat "$work/err"; fail "namespaces: $*: not followed"; }
+  [ "$(ls "$work"/enters/n.*.trace | wc -l)" -ge 1 ] || fail "namespaces: $*: no trace of the child"
+  for trace in "$work"/enters/n*.trace; do "$tool" check "$trace" >"$work/checked" || { cat "$work/checked" "$work/err"; fail "namespaces: $*: $trace"; }; done
+  grep -q "in describe\|main" <("$tool" info "$trace") || fail "namespaces: $*: $trace shows no program"
+}
+
+is_named() {
+  cmp <(sed 's/[0-9]* descriptors/descriptors/' "$work/plain") <(sed 's/[0-9]* descriptors/descriptors/' "$work/traced") ||
+    fail "namespaces: $*: another output"
+  [ "$(grep -c ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err")" -ge 1 ] ||
+    { cat "$work/err"; fail "namespaces: $*: a child is not named"; }
+}
+
 test_namespaces() {
-  local status=0 way
+  local status=0 way user users=0 trace
   compile "${CC-cc}" tests/record/boxes.c "$work/boxes"
-  for way in fork vfork spawn; do
-    "$tool" record --children -o "$work/n.trace" "$work/boxes" enters $way >"$work/traced" 2>"$work/err" || status=$?
-    [ $status != 77 ] || { echo 'test_record: no namespaces here'; exit 77; }
-    [ $status = 0 ] || { cat "$work/err"; fail "namespaces: $way: status $status"; }
-    "$work/boxes" enters $way | cmp - "$work/traced" || fail "namespaces: $way: another output"
-    [ "$(grep -c ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err")" = 1 ] ||
-      { cat "$work/err"; fail "namespaces: $way: a child is not named"; }
-    rm "$work"/n.trace
+  chmod 755 "$work"
+  if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 --regid 65534 --clear-groups -- "$tool" version >/dev/null 2>&1; then users='0 65534'; fi
+  for user in $users; do
+    for way in fork vfork spawn clone call; do
+      enters "$user" $way
+      is_followed "$user" $way
+    done
+    enters "$user" closes
+    is_named "$user" closes
   done
+  if [ "$(id -u)" = 0 ]; then
+    enters 0 roots
+    is_followed roots
+    enters 0 drops
+    is_named drops
+  fi
   need unshare
   unshare -Urfp --mount-proc true 2>/dev/null || { echo 'test_record: no namespaces here'; exit 77; }
   "$tool" record --children -o "$work/n.%p.trace" -- unshare -Urfp --mount-proc sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
   [ $status = 6 ] && [ "$(cat "$work/traced")" = 1 ] || { cat "$work/err"; fail "namespaces: status $status"; }
-  grep -q ': children of process [0-9]* are not traced, nor what they start: .*(Permission denied)' "$work/err" ||
-    { cat "$work/err"; fail "namespaces: the child is not named"; }
-  judge "$(ls "$work"/n.*.trace)" <(grep -v 'children of process' "$work/err")
-  # What nobody else can see is known by the id that it has outside.
+  ! grep -q 'traced' "$work/err" || { cat "$work/err"; fail "namespaces: not all are followed"; }
+  [ "$(ls "$work"/n.*.trace | wc -l)" -ge 3 ] || { ls "$work"; fail "namespaces: not all have traces"; }
+  for trace in "$work"/n.*.trace; do judge "$trace" "$work/err"; done
+  if command -v bwrap >/dev/null && bwrap --dev-bind / / --proc /proc --unshare-all true; then
+    rm "$work"/n.*.trace
+    "$tool" record --children -o "$work/n.%p.trace" -- bwrap --dev-bind / / --proc /proc --unshare-all sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
+    [ $status = 6 ] && [ "$(cat "$work/traced")" = 2 ] || { cat "$work/err"; fail "namespaces: bwrap: status $status"; }
+    [ "$(ls "$work"/n.*.trace | wc -l)" -ge 3 ] || { ls "$work"; fail "namespaces: not all have traces in bwrap"; }
+    for trace in "$work"/n.*.trace; do judge "$trace" "$work/err"; done
+  fi
+# A process that nobody else can see has the id that it has outside.
   if [ "$(id -u)" = 0 ] && unshare -fp --mount-proc true 2>/dev/null; then
     rm "$work"/n.*.trace
     "$tool" record --children -o "$work/n.%p.trace" -- unshare -fp --mount-proc sh -c 'exit 6' 2>"$work/err" || status=$?
-    [ $status = 6 ] && grep -q '^gotrace: process [0-9][0-9]* is not traced any more: ' "$work/err" && ! grep -q 'process 1 ' "$work/err" ||
+    [ $status = 6 ] && grep -q "/n.[0-9]*.trace: process [0-9][0-9]*, " "$work/err" && ! grep -q 'process 1 \|traced' "$work/err" ||
       { cat "$work/err"; fail "namespaces: a process of another id: status $status"; }
   fi
 }
@@ -1354,6 +1402,47 @@ test_paused() {
   [ ! -e "$work/paused.trace" ] || fail "paused: a trace that was never started"
   "$tool" record --paused --format 1.21 true >"$work/err" 2>&1 || status=$?
   [ $status = 2 ] && grep -q 'needs --format 1.22' "$work/err" || { cat "$work/err"; fail "paused: in an old format: $status"; }
+}
+
+# The trace is complete at once, all processes go on, and what begins then is not recorded.
+test_stopped() {
+  local trace options
+  compile "${CC-cc}" tests/record/paused.c "$work/paused"
+  stop() {
+    local count=0 tries=0
+    "$tool" ctl "$1" stop || fail "stopped: stop"
+    for trace in "$work"/paused*.trace; do
+      # The others end, and all get their names, soon after.
+      until "$tool" info "$trace" >"$work/answer" 2>&1 && "$tool" check "$trace" >"$work/checked" 2>&1; do
+        [ $((tries += 1)) -lt 200 ] || { cat "$work/answer" "$work/checked"; fail "stopped: $trace"; }
+        sleep 0.05
+      done
+      ! grep -q ' worker$' "$work/answer" || count=$((count + 1))
+    done
+    [ $count = 1 ] || fail "stopped: $count traces have the program"
+    until for trace in "$work"/paused*.trace; do "$tool" dump "$trace"; done | grep 'paused.c:[0-9]' >/dev/null; do
+      [ $((tries += 1)) -lt 200 ] || fail "stopped: names"
+      sleep 0.05
+    done
+  }
+  again() {
+    local ask
+    for ask in start stop stats waits; do ! "$tool" ctl "$1" $ask >>"$work/answer" 2>&1 || fail "stopped: $ask after the stop"; done
+  }
+  for options in '' '--flight 100000' '--no-switches --format 1.21'; do
+    rm -f "$work"/paused*.trace
+    run_paused 4 stop again "$tool" record $options -o "$work/paused.trace" "$work/paused"
+    [ "$(grep -c 'the recording of process [0-9]* has been stopped' "$work/answer")" = 4 ] || { cat "$work/answer"; fail "stopped: what is said then"; }
+    grep -q 'paused.trace: the recording was stopped before process [0-9]* ended' "$work/err" || { cat "$work/err"; fail "stopped: summary"; }
+    judge "$work/paused.trace" "$work/err"
+    ! "$tool" dump "$work/paused.trace" | grep burn_after || fail "stopped: has what came after"
+  done
+  rm "$work"/paused*.trace
+  run_paused 4 stop again "$tool" record --children -o "$work/paused.trace" sh -c "$work/paused; status=\$?; sleep 0.01; exit \$status"
+  [ "$(grep -c 'the recording was stopped before' "$work/err")" = 2 ] || { cat "$work/err"; fail "stopped: children"; }
+  [ "$(ls "$work"/paused*.trace | wc -l)" = 2 ] || { ls "$work"; fail "stopped: a process that came after has a trace"; }
+  ! grep -q 'traced\|early\|more' "$work/err" || { cat "$work/err"; fail "stopped: what is said of others"; }
+  open_it "$work/paused.trace" 1.27
 }
 
 test_flight() {

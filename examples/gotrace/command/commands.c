@@ -289,7 +289,7 @@ const command commands[] = {
      .program = true,
      .run_all = command_record},
     {.name = "ctl",
-     .arguments = "PID waits|snapshot|stats|start [-o OUT]",
+     .arguments = "PID waits|snapshot|stats|start|stop [-o OUT]",
      .summary = "asks about a program that is recorded now",
      .help =
          "PID is the process id of a program that gotrace record records. The program goes on meanwhile; its "
@@ -300,6 +300,8 @@ const command commands[] = {
          "stats: numbers of events and threads, memory, what has been lost.\n\n"
          "start: the trace of a program under gotrace record --paused begins, and with --children those of all its "
          "processes, with what each thread does or waits for then.\n\n"
+         "stop: the trace ends and is complete, and with --children those of all processes of the recording. They go "
+         "on, and what they start then is not recorded. A recording that has been stopped cannot be started again.\n\n"
          "  gotrace record server &\n"
          "  gotrace ctl $(pidof server) waits",
      .options = "-o OUT,--json",

@@ -11,7 +11,12 @@
  * The first program's box is there before it starts. Any other program, and with --children any other process, asks for
  * one when its trace starts. Another process of the tool makes it and writes that trace: see record.c.
  *
- * A traced program has only two more environment variables: LD_PRELOAD, and GOTRACE_RECORD, the path of the settings.
+ * A process that enters a namespace or another root directory may not reach these files from there. With --children it
+ * connects to a socket of the command before, and keeps that open. It, its children and what they execute ask there:
+ * see preload/namespaces.c.
+ *
+ * A traced program has only two more environment variables: LD_PRELOAD, and GOTRACE_RECORD, the path of the settings
+ * and the number of that socket.
  *
  * TRUST
  *
@@ -24,7 +29,9 @@
  *      it is traced itself. The box's writer does not trust it (outside.h): it decides nothing about other files. The
  *      wakes decide only which processes traces name as those that ended a wait.
  *   3. fork passes no mapping to the child, and no descriptor of a trace.
- *   4. Another process may get the process id of a command that was killed. The settings must therefore be sealed and
+ *   4. On the socket the command answers only processes of its own user, as the kernel says. They get the settings,
+ * which nobody can write, a box of their own and the wakes, but neither the list nor the folder.
+ *   5. Another process may get the process id of a command that was killed. The settings must therefore be sealed and
  *      belong to the process's own user; the other files must be those that the settings name. */
 
 #ifndef BOARD_H
@@ -37,7 +44,9 @@
 #include <sys/stat.h>
 
 #define BOARD_VARIABLE "GOTRACE_RECORD"
-#define BOARD_VERSION 0x676f747261636505u
+#define BOARD_ASSIGNMENT 80 /* bytes, of the variable with its value */
+#define BOARD_DIGITS 7      /* of the socket's number there, which may change */
+#define BOARD_VERSION 0x676f747261636506u
 #define BOARD_PATH 4096
 #define BOARD_TRACES 4096  /* at most; fewer if files must be small (ulimit -f) */
 #define NAME_OF_PROGRAM 16 /* bytes, with the final 0 */
@@ -105,6 +114,25 @@ enum {
 };
 
 enum { BOX_NONE, BOX_WANTED, BOX_ANSWERED };
+#define BOX_PATIENCE 50 /* how long to wait for the answer, in tenths of a second */
+
+/* A question on the socket, with the socket to which the answer goes. */
+struct board_question {
+  int32_t pid; /* the process's, in its own namespace; 0: it only wants to know whether it would be answered */
+  char program[NAME_MAX + 1];
+};
+
+/* With it come the files, if there is no error. */
+struct board_answer {
+  int32_t error;  /* errno */
+  uint32_t index; /* of the trace */
+};
+enum { BOARD_SETTINGS, BOARD_BOX, BOARD_WAKES, BOARD_FILES };
+
+/* The process says then whether its trace has started. */
+struct board_start {
+  int32_t result, system_error; /* as in the list */
+};
 
 struct trace_list {
   uint32_t count; /* atomic; may exceed the number of entries */
@@ -154,11 +182,14 @@ enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
   TRACE_KILLED,       /* a signal for which the program has no handler */
   TRACE_EXITS,        /* the process ends by itself */
-  TRACE_CUT_OFF       /* the process has ended, and did not say that it would */
+  TRACE_CUT_OFF,      /* the process has ended, and did not say that it would */
+  TRACE_STOPPED       /* see `stopped` */
 };
 
 /* How each trace ended, in the order of the list; shared by the command and the writers. */
+#define BOX_STOPPED ECANCELED /* why there is no box then */
 struct trace_ends {
+  uint32_t stopped; /* atomic; somebody has ended the recording, of all processes */
   uint32_t started; /* atomic; with --paused: somebody has started the recording, of all processes */
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */

@@ -3,18 +3,18 @@
 #include "control.h"
 
 #include "../command/commands.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-enum { ASK_STATS = 1, ASK_TRACE, ASK_START }; /* a byte */
+enum { ASK_STATS = 1, ASK_TRACE, ASK_START, ASK_STOP }; /* a byte */
 
 /* With ASK_TRACE comes the trace's file, open to read, of which `size` bytes are complete. */
 typedef struct answer {
@@ -22,13 +22,6 @@ typedef struct answer {
   uint64_t size;
   struct recorder_stats stats;
 } answer;
-
-static socklen_t address_of(struct sockaddr_un *to, long process) {
-  memset(to, 0, sizeof *to);
-  to->sun_family = AF_UNIX;
-  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-                     (size_t)snprintf(to->sun_path + 1, sizeof to->sun_path - 1, "gotrace record %ld", process));
-}
 
 /* Whether root or this user is at the other end. */
 static bool is_friend(int connection) {
@@ -44,7 +37,7 @@ static int listener = -1;
 
 void control_begin(pid_t process) {
   struct sockaddr_un address;
-  socklen_t size = address_of(&address, process);
+  socklen_t size = address_for(&address, FOR_CONTROL, process);
   listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0 || (bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 4) == 0)) return;
   control_end();
@@ -53,26 +46,6 @@ void control_begin(pid_t process) {
 void control_end(void) {
   if (listener >= 0) close(listener);
   listener = -1;
-}
-
-/* Sends an answer, with a file unless that is -1. */
-static void send_answer(int connection, answer *a, int file) {
-  union {
-    char bytes[CMSG_SPACE(sizeof file)];
-    struct cmsghdr aligned;
-  } room;
-  struct iovec data = {a, sizeof *a};
-  struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-  memset(&room, 0, sizeof room);
-  if (file >= 0) {
-    message.msg_control = room.bytes;
-    message.msg_controllen = sizeof room.bytes;
-    room.aligned.cmsg_level = SOL_SOCKET;
-    room.aligned.cmsg_type = SCM_RIGHTS;
-    room.aligned.cmsg_len = CMSG_LEN(sizeof file);
-    memcpy(CMSG_DATA(&room.aligned), &file, sizeof file);
-  }
-  while (sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EINTR) continue;
 }
 
 /* What the flight recorder keeps, as a file in memory; -1: see errno. */
@@ -106,7 +79,7 @@ static int open_to_read(int trace, answer *a) {
 
 /* Who may ask is waited for a moment. Anybody else gets no answer, and could otherwise keep the recorder from reading.
  */
-static void answer_one(int connection, recorder *r, int trace, void (*start)(void)) {
+static void answer_one(int connection, recorder *r, int trace, void (*start)(void), void (*stop)(void)) {
   struct pollfd ready = {connection, POLLIN, 0};
   answer a;
   char what = 0;
@@ -114,11 +87,16 @@ static void answer_one(int connection, recorder *r, int trace, void (*start)(voi
   memset(&a, 0, sizeof a);
   if (!is_friend(connection)) return;
   if (poll(&ready, 1, 100) <= 0 || recv(connection, &what, 1, MSG_DONTWAIT) != 1) return;
-  if (what == ASK_START) {
+  if (r) recorder_get_stats(r, &a.stats);
+  if (!r) {
+    a.refused = ESHUTDOWN;
+  } else if (what == ASK_START) {
     if (recorder_is_paused(r)) start();
     else a.refused = EALREADY;
-  } else if (what == ASK_TRACE && recorder_is_paused(r)) {
+  } else if ((what == ASK_TRACE || what == ASK_STOP) && recorder_is_paused(r)) {
     a.refused = EAGAIN;
+  } else if (what == ASK_STOP) {
+    stop();
   } else if (what == ASK_TRACE) {
     recorder_cut(r, trace);
     file = recorder_keeps(r) ? open_kept(r, &a) : open_to_read(trace, &a);
@@ -126,49 +104,88 @@ static void answer_one(int connection, recorder *r, int trace, void (*start)(voi
   } else if (what != ASK_STATS) {
     a.refused = EINVAL;
   }
-  recorder_get_stats(r, &a.stats);
-  send_answer(connection, &a, file);
+  send_message(connection, &a, sizeof a, &file, 1);
   if (file >= 0) close(file);
 }
 
-void control_answer(recorder *r, int trace, void (*start)(void)) {
+void control_answer(recorder *r, int trace, void (*start)(void), void (*stop)(void)) {
   int connection = listener < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (connection < 0) return;
-  answer_one(connection, r, trace, start);
+  answer_one(connection, r, trace, start, stop);
   close(connection);
+}
+
+void control_wait(int milliseconds) {
+  struct pollfd asked = {listener, POLLIN, 0};
+  poll(&asked, 1, milliseconds);
 }
 
 /* ----------------------------------------------------------------------------------------------------- command ---- */
 
 #define PATIENCE 10000 /* milliseconds */
 
+static int connect_to(long process) {
+  struct sockaddr_un address;
+  socklen_t size = address_for(&address, FOR_CONTROL, process);
+  int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (connection < 0) fail("socket: %s", strerror(errno));
+  if (connect(connection, (struct sockaddr *)&address, size) == 0) return connection;
+  close(connection);
+  return -1;
+}
+
+static bool is_recorded(long process) {
+  int connection = connect_to(process);
+  if (connection >= 0) close(connection);
+  return connection >= 0;
+}
+
+/* A number in a file of the process's in /proc, after the last `mark`; 0: none. */
+static long number_after(long process, const char *name, char mark, const char *format) {
+  char path[64], text[512];
+  const char *at;
+  size_t size;
+  long number = 0;
+  FILE *file;
+  snprintf(path, sizeof path, "/proc/%ld/%s", process, name);
+  file = fopen(path, "re");
+  if (!file) return 0;
+  size = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[size] = 0;
+  at = mark ? strrchr(text, mark) : text;
+  return at && sscanf(at, format, &number) == 1 ? number : 0;
+}
+
+__attribute__((noreturn)) static void explain_unrecorded(long process) {
+  char children[64];
+  long other;
+  if (kill((pid_t)process, 0) != 0 && errno == ESRCH) fail("there is no process %ld", process);
+  snprintf(children, sizeof children, "task/%ld/children", process);
+  other = number_after(process, children, 0, "%ld");
+  if (other && is_recorded(other))
+    fail("process %ld is the recorder: the program that it records is process %ld", process, other);
+  for (other = process; (other = number_after(other, "stat", ')', ") %*c %ld")) > 1;)
+    if (is_recorded(other))
+      fail("process %ld is not recorded; process %ld, from which it descends, is: gotrace record --children records "
+           "such "
+           "processes",
+           process, other);
+  fail("process %ld is not recorded by gotrace record", process);
+}
+
 /* Asks the recorder of a program. Returns the file that comes with the answer; -1: none. */
 static int ask(long process, char what, answer *a) {
-  struct sockaddr_un address;
-  socklen_t size = address_of(&address, process);
-  int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), file = -1;
-  union {
-    char bytes[CMSG_SPACE(sizeof file)];
-    struct cmsghdr aligned;
-  } room;
-  struct iovec data = {a, sizeof *a};
-  struct msghdr message = {
-      .msg_iov = &data, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof room.bytes};
+  int connection = connect_to(process), file = -1;
   struct pollfd ready = {connection, POLLIN, 0};
-  const struct cmsghdr *with;
-  if (connection < 0) fail("socket: %s", strerror(errno));
-  if (connect(connection, (struct sockaddr *)&address, size) != 0)
-    fail("process %ld is not recorded by gotrace record", process);
+  if (connection < 0) explain_unrecorded(process);
   if (!is_friend(connection)) fail("process %ld is recorded by another user", process);
   if (send(connection, &what, 1, MSG_NOSIGNAL) != 1 || poll(&ready, 1, PATIENCE) <= 0 ||
-      recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *a)
+      !receive_message(connection, a, sizeof *a, &file, 1, NULL))
     fail("the recorder of process %ld does not answer: only its own user and root may ask", process);
-  with = CMSG_FIRSTHDR(&message);
-  if (with && with->cmsg_level == SOL_SOCKET && with->cmsg_type == SCM_RIGHTS &&
-      with->cmsg_len == CMSG_LEN(sizeof file))
-    memcpy(&file, CMSG_DATA(with), sizeof file);
   close(connection);
   if (a->refused == EAGAIN) fail("process %ld has not begun to record", process);
+  if (a->refused == ESHUTDOWN) fail("the recording of process %ld has been stopped", process);
   if (a->refused == EALREADY) fail("process %ld is recorded already", process);
   if (a->refused == ESPIPE)
     fail("the trace of process %ld goes to no regular file, from which it could be read", process);
@@ -232,19 +249,19 @@ int command_ctl(char **words, int count, const settings *set) {
   answer a;
   output out;
   int file, named;
-  if (count != 2) usage("ctl takes a process id, and one of waits, snapshot, stats and start");
+  if (count != 2) usage("ctl takes a process id, and one of waits, snapshot, stats, start and stop");
   if (*end || process <= 0) usage("'%s' is no process id", words[0]);
   if (strcmp(words[1], "stats") == 0) {
     ask(process, ASK_STATS, &a);
     print_stats(&a.stats);
     return 0;
   }
-  if (strcmp(words[1], "start") == 0) {
-    ask(process, ASK_START, &a);
+  if (strcmp(words[1], "start") == 0 || strcmp(words[1], "stop") == 0) {
+    ask(process, strcmp(words[1], "start") == 0 ? ASK_START : ASK_STOP, &a);
     return 0;
   }
   if (strcmp(words[1], "snapshot") != 0 && strcmp(words[1], "waits") != 0)
-    usage("'%s' is none of waits, snapshot, stats and start", words[1]);
+    usage("'%s' is none of waits, snapshot, stats, start and stop", words[1]);
   if (*words[1] == 's' && !set->output) usage("snapshot needs -o OUT");
   file = ask(process, ASK_TRACE, &a);
   if (file < 0) fail("the recorder of process %ld sends no trace", process);

@@ -15,7 +15,11 @@ void control_begin(pid_t process);
 
 void control_end(void);
 
-/* Answers who has asked. `trace`: where it is written; -1: not known yet. `start`: starts a recorder that is paused. */
-void control_answer(recorder *r, int trace, void (*start)(void));
+/* Answers who has asked. `r`: NULL after a stop. `trace`: where it is written; -1: not known yet. `start` starts a
+ * recorder that is paused; `stop` completes the trace and frees the recorder. */
+void control_answer(recorder *r, int trace, void (*start)(void), void (*stop)(void));
+
+/* Waits until somebody asks, or a signal comes, or the time is over. */
+void control_wait(int milliseconds);
 
 #endif

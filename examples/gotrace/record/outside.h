@@ -896,6 +896,8 @@ static void free_recorder(recorder *r) {
 
 void recorder_finish(recorder *r, int to, struct trace_end *end) {
   complete_trace(r, to, end);
+  gotrace__store_relaxed(&r->box->closed, 1u); /* the process may go on; its threads shall not wait for room */
+  syscall(SYS_futex, &r->box->beats, 1 /* FUTEX_WAKE */, INT_MAX, NULL, NULL, 0);
   free_recorder(r);
 }
 #endif

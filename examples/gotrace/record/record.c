@@ -12,6 +12,7 @@
 #include "board.h"
 #include "control.h"
 #include "executable.h"
+#include "messages.h"
 #include "names.h"
 #include "recorder.h"
 
@@ -22,6 +23,7 @@
 #include <sys/file.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -33,6 +35,9 @@ static struct trace_ends *ends;
 static volatile pid_t child;
 static uid_t program_owner;
 static int first_status; /* how the command ended */
+static bool adds_names;  /* to traces that are complete */
+
+static void add_names_if_complete(bool *done); /* after a stop */
 
 /* The output, as the user named it; its folder stays open. */
 static struct {
@@ -279,6 +284,7 @@ static struct {
   uint32_t hertz;     /* of CPU samples; 0: none */
   bool switches;      /* take context switches */
   bool paused;        /* until somebody starts the recording: see ends->started */
+  bool stopped;       /* likewise ends it */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
@@ -436,13 +442,13 @@ static void finish_outside(int status) {
   struct trace_end end = {0};
   struct trace_entry entry;
   find_output_of_box();
-  end.why = why_ended(recorder_said(r), status);
+  end.why = outside.stopped ? TRACE_STOPPED : why_ended(recorder_said(r), status);
   end.unreached = recorder_unreached(r);
   end.sandboxed = recorder_is_sandboxed(r);
   recorder_finish(r, outside.output, &end);
   remove_empty();
   outside.recorder = NULL;
-  control_end();
+  if (!outside.stopped) control_end();
   if ((end.paused || (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor())) && read_entry(&entry) &&
       *entry.name && outside.output >= 0)
     unlinkat(out.folder, entry.name, 0);
@@ -500,10 +506,23 @@ static void start_recording(void) {
   recorder_start(outside.recorder, outside.output);
 }
 
+/* The recording of all processes ends, while they go on. */
+static void stop_recording(void) {
+  __atomic_store_n(&ends->stopped, 1u, __ATOMIC_RELEASE);
+  outside.stopped = true;
+  finish_outside(-1);
+}
+
+static bool is_stopped(void) { return __atomic_load_n(&ends->stopped, __ATOMIC_ACQUIRE) != 0; }
+
 /* Reads what the process captures, and waits a moment, or until something happens. */
 static void follow_outside(void) {
   bool busy;
   find_output_of_box();
+  if (is_stopped()) {
+    stop_recording();
+    return;
+  }
   if (leaves_box()) {
     finish_outside(-1);
     return;
@@ -514,17 +533,26 @@ static void follow_outside(void) {
     recorder_cut(outside.recorder, outside.output); /* the process may have asked since */
     write_snapshot();
   }
-  control_answer(outside.recorder, outside.output, start_recording);
-  recorder_wait(outside.recorder, busy ? 5 : 20);
+  control_answer(outside.recorder, outside.output, start_recording, stop_recording);
+  if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
+}
+
+/* After a stop. The traces get their names now: the program may go on for a long time. */
+static void follow_stopped(void) {
+  static bool named;
+  if (!named) add_names_if_complete(&named);
+  control_answer(NULL, -1, NULL, NULL);
+  control_wait(named ? 200 : 20);
 }
 
 /* Reads what the program captures until it ends, of which a signal tells. */
 static int follow(void) {
   int status;
   pid_t ended;
-  while ((ended = waitpid(child, &status, outside.recorder ? WNOHANG : 0)) <= 0) {
+  while ((ended = waitpid(child, &status, outside.recorder || is_stopped() ? WNOHANG : 0)) <= 0) {
     if (ended < 0 && errno != EINTR) fail("wait: %s", strerror(errno));
-    if (ended == 0) follow_outside();
+    if (ended == 0 && outside.recorder) follow_outside();
+    else if (ended == 0) follow_stopped();
   }
   if (outside.recorder) finish_outside(status);
   return status;
@@ -604,6 +632,10 @@ static void serve(void) {
       if (served[i] || __atomic_load_n(&list->entry[i].box_state, __ATOMIC_ACQUIRE) != BOX_WANTED || !is_alone(i))
         continue;
       served[i] = true;
+      if (is_stopped()) {
+        answer(&list->entry[i], BOX_STOPPED);
+        continue;
+      }
       switch (fork()) {
       case 0: write_trace(i); _exit(0);
       case -1: answer(&list->entry[i], errno);
@@ -614,29 +646,46 @@ static void serve(void) {
   }
 }
 
-/* Keeps only what a writer needs: others may wait until nobody has the other end of a pipe. */
-static void close_others(void) {
-  unsigned folder = (unsigned)out.folder, given = (unsigned)shared.given.descriptor;
-  unsigned low = folder < given ? folder : given, high = folder < given ? given : folder;
+/* Keeps these files only: others may wait until nobody has the other end of a pipe. */
+static void close_others(const int *kept, size_t count) {
   int nothing = open("/dev/null", O_RDWR), i;
+  unsigned from = 3;
   for (i = 0; i <= 2; i++) dup2(nothing, i);
-  syscall(SYS_close_range, 3, low - 1, 0);
-  syscall(SYS_close_range, low + 1, high - 1, 0);
-  if (high != UINT_MAX) syscall(SYS_close_range, high + 1, UINT_MAX, 0);
+  for (;;) {
+    unsigned next = UINT_MAX;
+    size_t k;
+    for (k = 0; k < count; k++)
+      if (kept[k] >= 0 && (unsigned)kept[k] >= from && (unsigned)kept[k] < next) next = (unsigned)kept[k];
+    if (next > from) syscall(SYS_close_range, from, next == UINT_MAX ? next : next - 1, 0);
+    if (next == UINT_MAX) return;
+    from = next + 1;
+  }
+}
+
+/* In a process of the tool beside the command. */
+static void prepare_helper(const int *kept, size_t count) {
+  static const int ignored[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+  size_t i;
+  for (i = 0; i < COUNT(ignored); i++) signal(ignored[i], SIG_IGN);
+  control_end();
+  close_others(kept, count);
+  outside.output = -1;
 }
 
 /* Returns the server, or 0. */
 static pid_t begin_server(void) {
-  static const int ignored[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-  size_t i;
+  const int kept[] = {out.folder, shared.given.descriptor};
   pid_t server = fork();
   if (server != 0) return server < 0 ? 0 : server;
-  for (i = 0; i < COUNT(ignored); i++) signal(ignored[i], SIG_IGN);
-  control_end();
-  close_others();
-  outside.output = -1;
+  prepare_helper(kept, COUNT(kept));
   serve();
   _exit(0);
+}
+
+static void end_helper(pid_t helper) {
+  if (helper <= 0) return;
+  kill(helper, SIGKILL);
+  while (waitpid(helper, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
 /* Waits for the writers of processes that have ended. */
@@ -652,9 +701,160 @@ static void end_server(pid_t server) {
       nanosleep(&millisecond, NULL);
     }
   }
-  if (server <= 0) return;
-  kill(server, SIGKILL);
-  while (waitpid(server, NULL, 0) < 0 && errno == EINTR) continue;
+  end_helper(server);
+}
+
+/* --------------------------------------------------------------------------------------------------- questions ----
+ *
+ * Processes that cannot open the command's files ask on a socket (board.h). Another process, the desk, listens there;
+ * for each connection it starts one that answers, for the process which has connected, its children and theirs. It does
+ * for them what the library does where it can.
+ */
+
+static int desk_socket = -1;
+
+/* Without it, such processes are not traced, which their parents say. */
+static void open_desk(void) {
+  struct sockaddr_un address;
+  socklen_t size = address_for(&address, FOR_QUESTIONS, shared.command_pid);
+  const int on = 1;
+  desk_socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (desk_socket < 0 || setsockopt(desk_socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+      bind(desk_socket, (struct sockaddr *)&address, size) != 0 || listen(desk_socket, 64) != 0) {
+    if (desk_socket >= 0) close(desk_socket);
+    desk_socket = -1;
+  }
+}
+
+/* Waits for the box of an entry; -1: see errno. */
+static int await_box(struct trace_entry *entry) {
+  const struct timespec tenth = {0, 100000000};
+  struct trace_entry answered;
+  struct stat status;
+  char path[64];
+  int file;
+  unsigned i;
+  __atomic_store_n(&entry->box_state, (uint32_t)BOX_WANTED, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&list->calls, 1u, __ATOMIC_RELEASE);
+  wake(&list->calls);
+  for (i = 0; __atomic_load_n(&entry->box_state, __ATOMIC_ACQUIRE) != BOX_ANSWERED; i++) {
+    if (i == BOX_PATIENCE) return errno = ETIMEDOUT, -1;
+    syscall(SYS_futex, &entry->box_state, 0 /* FUTEX_WAIT */, BOX_WANTED, &tenth, NULL, 0);
+  }
+  answered = *entry;
+  if (answered.box_error) return errno = answered.box_error, -1;
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)answered.writer, (int)answered.box.descriptor);
+  file = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+  if (file < 0 || (fstat(file, &status) == 0 && has_identity(&status, &answered.box.identity))) return file;
+  close(file);
+  return errno = ESTALE, -1;
+}
+
+/* Makes the file of an entry's trace. Returns an errno. */
+static int make_trace_of(struct trace_entry *entry, const char *of) {
+  char name[NAME_MAX + 1];
+  struct stat status;
+  int file = create_trace(&shared, out.folder, entry->process, of, name), error = file < 0 ? errno : 0;
+  if (!error && fstat(file, &status) != 0) error = errno;
+  if (file >= 0) close(file);
+  if (error) return error;
+  entry->identity.device = (uint64_t)status.st_dev;
+  entry->identity.inode = (uint64_t)status.st_ino;
+  snprintf(entry->name, sizeof entry->name, "%s", name);
+  return 0;
+}
+
+/* The process says whether its trace has started; if it has ended before, the entry stays as it is. */
+static void await_start(int connection, struct trace_entry *entry) {
+  struct pollfd ready = {connection, POLLIN, 0};
+  struct board_start start;
+  if (poll(&ready, 1, BOX_PATIENCE * 100) <= 0 || !receive_message(connection, &start, sizeof start, NULL, 0, NULL))
+    return;
+  entry->result = start.result;
+  entry->system_error = start.system_error;
+  __atomic_store_n(&entry->state, (uint32_t)(start.result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED),
+                   __ATOMIC_RELEASE);
+  if (start.result == GOTRACE_OK) return;
+  entry->writer = 0;
+  unlinkat(out.folder, entry->name, 0);
+}
+
+/* A process wants to be traced. */
+static void hand_box(int connection, const struct board_question *question, pid_t process, int settings_file) {
+  uint32_t index = __atomic_fetch_add(&list->count, 1u, __ATOMIC_ACQ_REL);
+  struct board_answer said = {ENFILE, index};
+  int files[BOARD_FILES] = {settings_file, -1, shared.wakes.descriptor};
+  struct trace_entry *entry;
+  char of[NAME_MAX + 1], *at;
+  if (index >= shared.traces) {
+    send_message(connection, &said, sizeof said, NULL, 0);
+    return;
+  }
+  snprintf(of, sizeof of, "%.*s", NAME_MAX, question->program);
+  for (at = of; (at = strchr(at, '/')) != NULL; at++) *at = '_';
+  entry = &list->entry[index];
+  entry->pid = question->pid;
+  entry->process = process;
+  files[BOARD_BOX] = await_box(entry);
+  said.error = files[BOARD_BOX] < 0 ? errno : make_trace_of(entry, *of ? of : "program");
+  if (said.error) {
+    entry->result = GOTRACE_ERROR_SINK;
+    entry->system_error = said.error;
+    entry->writer = 0;
+    __atomic_store_n(&entry->state, (uint32_t)TRACE_FAILED, __ATOMIC_RELEASE);
+    send_message(connection, &said, sizeof said, NULL, 0);
+  } else if (send_message(connection, &said, sizeof said, files, BOARD_FILES)) {
+    await_start(connection, entry);
+  }
+  if (files[BOARD_BOX] >= 0) close(files[BOARD_BOX]);
+}
+
+/* Answers only this user's processes: another one has given up what the user may do. */
+static void answer_questions(int socket, int settings_file) {
+  struct board_question question;
+  struct ucred sender;
+  int connection;
+  for (;;) {
+    if (!receive_message(socket, &question, sizeof question, &connection, 1, &sender)) {
+      if (errno == EPROTO) continue;
+      return;
+    }
+    if (connection < 0) continue;
+    if (sender.uid == getuid() && sender.pid > 0 && question.pid > 0) {
+      hand_box(connection, &question, sender.pid, settings_file);
+    } else {
+      struct board_answer said = {sender.uid == getuid() ? 0 : EACCES, 0};
+      send_message(connection, &said, sizeof said, &settings_file, said.error ? 0 : 1);
+    }
+    close(connection);
+  }
+}
+
+static void end_with_parent(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);
+}
+
+/* Returns the desk, or 0. */
+static pid_t begin_desk(int settings_file) {
+  const int kept[] = {out.folder, desk_socket, settings_file, shared.wakes.descriptor}, on = 1;
+  pid_t parent = getpid(), own, desk = desk_socket < 0 ? -1 : fork();
+  if (desk != 0) return desk < 0 ? 0 : desk;
+  end_with_parent(parent);
+  prepare_helper(kept, COUNT(kept));
+  signal(SIGCHLD, SIG_IGN);
+  own = getpid();
+  for (;;) {
+    int connection = accept4(desk_socket, NULL, NULL, SOCK_CLOEXEC);
+    if (connection < 0) continue;
+    if (setsockopt(connection, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 && fork() == 0) {
+      end_with_parent(own);
+      close(desk_socket);
+      answer_questions(connection, settings_file);
+      _exit(0);
+    }
+    close(connection);
+  }
 }
 
 /* ----------------------------------------------------------------------------------------------------- running ---- */
@@ -690,7 +890,7 @@ static void add_to_environment(const char *library, int file) {
   char text[2 * BOARD_PATH + 64];
   snprintf(text, sizeof text, "%s%s%s", library, old && *old ? ":" : "", old ? old : "");
   setenv("LD_PRELOAD", text, 1);
-  snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)shared.command_pid, file);
+  snprintf(text, sizeof text, "/proc/%d/fd/%d:%0*d", (int)shared.command_pid, file, BOARD_DIGITS, 0);
   setenv(BOARD_VARIABLE, text, 1);
 }
 
@@ -727,7 +927,8 @@ static bool write_settings(int file) {
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
   int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
-  pid_t server;
+  pid_t server, desk;
+  if (library && shared.children) open_desk();
   if (pipe2(pipe_ends, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
@@ -754,8 +955,10 @@ static int run(const char *path, char **words, const char *library) {
   close(pipe_ends[0]);
   outside.process = child;
   server = begin_server();
+  desk = begin_desk(settings_file);
   status = follow();
   end_server(server);
+  end_helper(desk);
   first_status = status;
   child = 0;
   if (error) refuse(status_of(error), "%s: %s", path, strerror(error));
@@ -969,7 +1172,7 @@ static void add_all_names(uint32_t count) {
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     if (t.file < 0) continue;
-    if (t.end.has_ended && !is_being_written(t.file)) complete[number++] = i;
+    if (t.end.has_ended && !renewed[i].inode && !is_being_written(t.file)) complete[number++] = i;
     close(t.file);
   }
   add_names(complete, number, count);
@@ -982,6 +1185,14 @@ static void add_all_names(uint32_t count) {
     close(t.file);
     if (!stays) add_names(&i, 1, count);
   }
+}
+
+static void add_names_if_complete(bool *done) {
+  uint32_t count = count_traces(), i;
+  for (i = 0; i < count; i++)
+    if (writer_of(i)) return;
+  if (adds_names) add_all_names(count);
+  *done = true;
 }
 
 /* ----------------------------------------------------------------------------------------------------- summary ---- */
@@ -1000,6 +1211,11 @@ static void print_info(trace *t, int to) {
   if (input_open_file(&in, t->path, t->file, true)) info_summary(&in);
 }
 
+/* The process has begun after a stop. */
+static bool is_refused(const trace *t) {
+  return t->start.state == TRACE_FAILED && t->start.system_error == BOX_STOPPED;
+}
+
 static void summarize(trace *t, bool details) {
   const struct trace_end *end = &t->end;
   const char *path = t->path;
@@ -1013,6 +1229,7 @@ static void summarize(trace *t, bool details) {
                                        : "ended while its trace began");
     return;
   }
+  if (is_refused(t)) return;
   if (t->start.state == TRACE_FAILED) {
     fprintf(stderr, "gotrace: %s: process %d was not traced: %s%s\n", path, process,
             gotrace_result_string((gotrace_result)t->start.result), error_text(t->start.system_error));
@@ -1041,6 +1258,8 @@ static void summarize(trace *t, bool details) {
     fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path, process);
   } else if (end->why == TRACE_KILLED) {
     fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path, process);
+  } else if (end->why == TRACE_STOPPED) {
+    fprintf(stderr, "gotrace: %s: the recording was stopped before process %d ended\n", path, process);
   } else if (end->why == TRACE_CUT_OFF) {
     fprintf(stderr,
             "gotrace: %s: process %d was killed or ended by a system call of its own, with which the trace ends\n",
@@ -1092,13 +1311,12 @@ static void report_traces(const char *program_path, const settings *set) {
   static trace t;
   uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
   uint32_t count = all < shared.traces ? all : shared.traces;
-  renewed = zeroed((size_t)count * sizeof *renewed);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
-    shown += t.is_there || t.start.state == TRACE_FAILED;
+    shown += (t.is_there || t.start.state == TRACE_FAILED) && !is_refused(&t);
     if (t.file >= 0) close(t.file);
   }
-  if (!set->no_symbolize) add_all_names(count);
+  if (adds_names) add_all_names(count);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     if (!set->quiet) summarize(&t, shown == 1);
@@ -1138,6 +1356,8 @@ int command_record(char **words, int count, const settings *set) {
   shared.only_waits = set->only_waits;
   shared.command_pid = getpid();
   shared.version = BOARD_VERSION;
+  adds_names = !set->no_symbolize;
+  renewed = zeroed((size_t)shared.traces * sizeof *renewed);
   make_box(set);
   if (out.replaces && unlinkat(out.folder, shared.output, 0) != 0 && errno != ENOENT)
     fail("%s: %s", out.path, strerror(errno));

@@ -62,7 +62,7 @@ void recorder_get_stats(const recorder *r, struct recorder_stats *to);
 /* Waits so long, or until the process asks for something, or a signal comes. */
 void recorder_wait(recorder *r, unsigned milliseconds);
 
-/* Reads the rest and ends the trace, when the process captures no more. Frees the recorder. */
+/* Reads the rest and ends the trace. A process that goes on captures no more. Frees the recorder. */
 void recorder_finish(recorder *r, int to, struct trace_end *end);
 
 #endif

@@ -238,6 +238,10 @@ typedef void handler(int); /* of a signal */
   X(pid_t, fork, (void), NULL)                                                                                      \
   X(pid_t, _Fork, (void), NULL)                                                                                     \
   X(int, daemon, (int, int), NULL)                                                                                  \
+  X(int, unshare, (int), NULL)                                                                                      \
+  X(int, setns, (int, int), NULL)                                                                                   \
+  X(int, chroot, (const char *), NULL)                                                                              \
+  X(int, clone, (int (*)(void *), void *, int, void *, ...), NULL)                                                  \
   X(int, execve, (const char *, char *const *, char *const *), NULL)                                                \
   X(int, execvpe, (const char *, char *const *, char *const *), NULL)                                               \
   X(int, fexecve, (int, char *const *, char *const *), NULL)                                                        \

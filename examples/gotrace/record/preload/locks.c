@@ -590,6 +590,7 @@ EXPORT long syscall(long number, ...) {
   for (i = 0; i < 6; i++) a[i] = va_arg(arguments, long);
   va_end(arguments);
   if (number == SYS_exit_group) finish_trace();
+  before_system_call(number, a);
 #ifdef SYS_close_range
   if (number == SYS_close_range) forget_descriptors();
 #endif
@@ -602,9 +603,10 @@ EXPORT long syscall(long number, ...) {
   }
 #endif
   if (number == SYS_prctl) return prctl((int)a[0], a[1], a[2], a[3], a[4]);
-  if (UNLIKELY(is_program_traced()) && copies_process(number, a)) {
+  if (copies_process(number, a)) {
+    enum copy before = before_copy();
     result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (result == 0) lose_program();
+    if (result == 0) after_copy(before);
     return result;
   }
   reason = reason_of_call(number, a);

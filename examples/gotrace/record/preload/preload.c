@@ -358,9 +358,8 @@ static int open_kept(const struct kept_file *kept, int flags) {
   return open_kept_by((int)state.settings->command_pid, kept, flags);
 }
 
-/* Maps a file in memory; a child of fork does not inherit the mapping. NULL: not possible. */
-static void *map_kept(const struct kept_file *kept, size_t size) {
-  int file = open_kept(kept, O_RDWR);
+/* Maps a file in memory, and closes it; a child of fork does not inherit the mapping. NULL: not possible. */
+static void *map_file(int file, size_t size) {
   void *memory = file < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (file >= 0) real.close(file);
   if (memory == MAP_FAILED) return NULL;
@@ -368,6 +367,8 @@ static void *map_kept(const struct kept_file *kept, size_t size) {
   munmap(memory, size);
   return NULL;
 }
+
+static void *map_kept(const struct kept_file *kept, size_t size) { return map_file(open_kept(kept, O_RDWR), size); }
 
 static int create_file(int folder, char *name) {
   const char *own = program_invocation_short_name;
@@ -430,6 +431,7 @@ static void say(uint32_t why) {
 int look_for_files(void) {
   int kept = errno, file = open_kept(&state.settings->list, O_RDWR), error = file < 0 ? errno : 0;
   if (file >= 0) real.close(file);
+  else if (can_ask()) error = 0;
   errno = kept;
   return error;
 }
@@ -689,8 +691,6 @@ static int process_id(void) {
   return atoi(text);
 }
 
-#define BOX_PATIENCE 50 /* tenths of a second */
-
 /* Asks for a box, unless this is the first program, whose box has been made before. -1: see errno. */
 static int open_box(struct trace_list *list, struct trace_entry *entry) {
   const struct record_settings *s = state.settings;
@@ -734,7 +734,30 @@ static gotrace_result start_tracer(int box_file) {
   return result;
 }
 
-/* Does nothing if the command's files cannot be opened: after the process has given up privileges, for example. */
+static void begin_reports(struct wakes *wakes, uint32_t index) {
+  begin_wakes(wakes, index);
+  prepare_reasons();
+  handle_signals(true);
+  __atomic_store_n(&recording.on, 1u, __ATOMIC_RELEASE);
+}
+
+/* The command's files cannot be opened from here. */
+static void start_by_asking(void) {
+  struct board_start start = {GOTRACE_ERROR_ARGUMENT, 0};
+  int files[BOARD_FILES], connection;
+  uint32_t index;
+  connection = ask_for_box(files, &index);
+  if (connection < 0) return;
+  if (state.stacks != RECORD_STACKS_UNWIND || find_unwinder()) start.result = start_tracer(files[BOARD_BOX]);
+  say_started(connection, &start);
+  real.close(files[BOARD_SETTINGS]);
+  real.close(files[BOARD_BOX]);
+  if (start.result == GOTRACE_OK) begin_reports(map_file(files[BOARD_WAKES], sizeof(struct wakes)), index);
+  else if (files[BOARD_WAKES] >= 0) real.close(files[BOARD_WAKES]);
+}
+
+/* Does nothing if the command can neither be reached by its files nor be asked: after the process has given up
+ * privileges, for example. */
 void start_trace(void) {
   const struct record_settings *s = state.settings;
   gotrace_result result = GOTRACE_OK;
@@ -764,13 +787,10 @@ void start_trace(void) {
     if (result != GOTRACE_OK) entry->writer = 0;
     __atomic_store_n(&entry->state, (uint32_t)(result == GOTRACE_OK ? TRACE_STARTED : TRACE_FAILED), __ATOMIC_RELEASE);
     if (box >= 0) real.close(box);
-    if (result == GOTRACE_OK) {
-      if (s->wakes.descriptor >= 0) begin_wakes(map_kept(&s->wakes, sizeof(struct wakes)), index);
-      prepare_reasons();
-      handle_signals(true);
-      __atomic_store_n(&recording.on, 1u, __ATOMIC_RELEASE);
-    }
+    if (result == GOTRACE_OK)
+      begin_reports(s->wakes.descriptor < 0 ? NULL : map_kept(&s->wakes, sizeof(struct wakes)), index);
   }
+  if (!list) start_by_asking();
   if (list) munmap(list, list_size(s->traces));
   self.inside = 0;
   errno = kept;
@@ -933,13 +953,23 @@ void forget_trace(void) {
 #define OWN_LIBRARY RECORD_MUSL
 #endif
 
-char board_assignment[80];
+/* The variable's value: the path of the settings, a colon, and the number of the socket on which to ask. */
+char board_assignment[BOARD_ASSIGNMENT];
 
-/* Maps the settings if nobody else can have made or changed them. */
-static const struct record_settings *map_settings(const char *path) {
+/* Also where the program has it: system and popen pass that on. */
+void set_board_socket(int socket) {
+  extern char **environ;
+  char **at, *colon = strrchr(board_assignment, ':') + 1;
+  for (at = environ; at && *at; at++)
+    if (strcmp(*at, board_assignment) == 0)
+      snprintf(*at + (colon - board_assignment), BOARD_DIGITS + 1, "%0*d", BOARD_DIGITS, socket);
+  snprintf(colon, BOARD_DIGITS + 1, "%0*d", BOARD_DIGITS, socket);
+}
+
+/* Maps the settings if nobody else can have made or changed them, and closes their file. */
+static const struct record_settings *map_settings(int file) {
   const struct record_settings *settings = NULL;
   struct stat status;
-  int file = open_known(path, NULL, O_RDONLY);
   if (file < 0) return NULL;
   if (fstat(file, &status) == 0 && status.st_size == sizeof *settings &&
       (real.fcntl(file, F_GET_SEALS) & BOARD_SEALS) == BOARD_SEALS) {
@@ -950,13 +980,26 @@ static const struct record_settings *map_settings(const char *path) {
   return settings && settings->version == BOARD_VERSION ? settings : NULL;
 }
 
+static const struct record_settings *find_settings(const char *value) {
+  const struct record_settings *settings = NULL;
+  char path[BOARD_ASSIGNMENT];
+  char *colon;
+  snprintf(path, sizeof path, "%s", value);
+  colon = strrchr(path, ':');
+  if (!colon || strlen(colon + 1) != BOARD_DIGITS) return NULL;
+  *colon = 0;
+  settings = map_settings(open_known(path, NULL, O_RDONLY));
+  if (settings || strncmp(path, "/proc/", 6) != 0) return settings;
+  return map_settings(ask_for_settings(atoi(colon + 1), atoi(path + 6)));
+}
+
 __attribute__((constructor(101))) static void start(void) {
-  const char *path = secure_getenv(BOARD_VARIABLE);
+  const char *value = secure_getenv(BOARD_VARIABLE);
   resolve();
   use_own_tracer();
-  if (!path || strlen(path) + sizeof BOARD_VARIABLE >= sizeof board_assignment) return;
-  snprintf(board_assignment, sizeof board_assignment, "%s=%s", BOARD_VARIABLE, path);
-  state.settings = map_settings(path);
+  if (!value || strlen(value) + sizeof BOARD_VARIABLE >= sizeof board_assignment) return;
+  snprintf(board_assignment, sizeof board_assignment, "%s=%s", BOARD_VARIABLE, value);
+  state.settings = find_settings(value);
   if (!state.settings) return;
   state.children = state.settings->children != 0;
   /* system and popen pass the environment to a shell, which may use the other C library */

@@ -13,6 +13,7 @@
  *     io.c          system calls, files, network, poll, sleeps
  *     wakes.c       waits that another process ends
  *     process.c     fork, exec, dlclose, exit
+ *     namespaces.c  processes that will not reach the recorder's files
  *     openmp.c      programs that use OpenMP: the adapter for it
  *     tracer.c      gotrace.h
  *
@@ -249,6 +250,7 @@ void go_on_after_exec(void);     /* which has failed */
 bool begin_sandbox(bool strict); /* the process is about to enter one. Returns whether it is in one already */
 void end_sandbox(bool was_in, bool has_entered); /* after the call; `was_in`: by begin_sandbox() */
 void forget_trace(void);                         /* in a child of fork */
+void set_board_socket(int socket);               /* in the environment of programs that are executed */
 int look_for_files(void);                        /* 0, or why children of the process would not be traced */
 void say_unreached(int error);                   /* there is such a child */
 bool is_program_traced(void);                    /* by its own copy of the tracer */
@@ -267,6 +269,8 @@ gotrace_result start_in_box(void *box, const gotrace_options *options);
 void tell_modules_now(void);               /* under the C library's lock of the modules */
 void say_in_box(uint32_t why);             /* TRACE_EXECUTES..., or 0 */
 void sync_box(void);                       /* waits until the command has read all */
+bool is_call_interrupted(void);            /* of the tracer, by a signal handler */
+void leave_box(bool goes_on);              /* in a child without handlers of fork; an interrupted call goes on there */
 void ask_snapshot(void);                   /* of the flight recorder */
 void sandbox_tracer(bool in, bool strict); /* see gotrace__sandbox */
 
@@ -314,7 +318,19 @@ void begin_modules_call(void); /* of the program, which takes that lock */
 void end_modules_call(void);
 void looks_after_fork(void);
 
+/* namespaces.c */
+void connect_to_recorder(void); /* whose files this process may not reach soon; does nothing if it is connected */
+bool can_ask(void);
+int ask_for_settings(int socket, int command);            /* a file; -1: see errno */
+int ask_for_box(int files[BOARD_FILES], uint32_t *index); /* a connection; -1: see errno */
+void say_started(int connection, const struct board_start *start);
+void before_system_call(long number, const long a[6]);
+
 /* process.c */
+/* Around a call whose child has a copy of the memory, and in which no pthread_atfork handlers run. */
+enum copy { COPY_UNTRACED, COPY_TRACED, COPY_IN_CALL };
+enum copy before_copy(void);
+void after_copy(enum copy of);     /* in the child */
 int library_for(const char *path); /* the library for a program or script; -1: none can be loaded */
 const char *without_library(const char *preload);
 void tell_modules(void); /* to the command, which names functions; see gotrace__box_modules */

@@ -18,7 +18,7 @@
 #undef close
 
 extern char **environ;
-extern char board_assignment[];
+extern char board_assignment[]; /* of the variable */
 
 /* ----------------------------------------------------------------------------------------------------------- fork ----
  *
@@ -53,10 +53,25 @@ EXPORT pid_t fork(void) {
   return child;
 }
 
-/* Runs no pthread_atfork handlers, so the tracer cannot be used in the child. */
+enum copy before_copy(void) {
+  if (!__atomic_load_n(&recording.on, __ATOMIC_RELAXED)) return COPY_UNTRACED;
+  return is_call_interrupted() ? COPY_IN_CALL : COPY_TRACED;
+}
+
+/* A program's own tracer cannot be used there. */
+void after_copy(enum copy of) {
+  bool of_program = is_program_traced();
+  if (of == COPY_UNTRACED) return;
+  if (of_program) lose_program();
+  else leave_box(of == COPY_IN_CALL);
+  forget_trace();
+  if (of == COPY_TRACED && !of_program) after_fork();
+}
+
 EXPORT pid_t _Fork(void) {
+  enum copy before = before_copy();
   pid_t child = REAL(_Fork)();
-  if (child == 0) lose_program(), forget_trace();
+  if (child == 0) after_copy(before);
   return child;
 }
 

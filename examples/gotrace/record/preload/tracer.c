@@ -38,6 +38,8 @@ void say_in_box(uint32_t why);
 void sync_box(void);
 void ask_snapshot(void);
 void sandbox_tracer(bool in, bool strict);
+bool is_call_interrupted(void);
+void leave_box(bool goes_on);
 
 const gotrace__calls *tracer_calls;
 
@@ -69,6 +71,13 @@ void sync_box(void) { gotrace__box_sync(); }
 void sandbox_tracer(bool in, bool strict) {
   gotrace__sandbox(in, strict);
   if (tracer_calls->sandbox != gotrace__sandbox) tracer_calls->sandbox(in, strict);
+}
+
+bool is_call_interrupted(void) { return gotrace__boxed && gotrace__in_call_of_handler(); }
+
+void leave_box(bool goes_on) {
+  if (gotrace__boxed && goes_on) gotrace__box_lose();
+  else if (gotrace__boxed) gotrace__box_leave();
 }
 
 void ask_snapshot(void) { gotrace__box_snapshot(); }
