@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the traces of processes.c with what it printed: each wait tells which process ended it.
+"""Compares the traces of processes.c with what it printed: each wait tells which process ended it,
+and `gotrace waits` tells that during the next such wait.
 
     processes.py TOOL OUTPUT TRACE...
 

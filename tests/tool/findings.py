@@ -377,6 +377,28 @@ def check_waits_for_python(file):
     assert "its last such wait ended by goroutine 1, one\n" in run("waits", "--to", str(14500 + begin), file)
 
 
+def check_slept_after(file):
+    """A thread slept unseen between a wait that another process ended and the log that tells so."""
+    t = Trace()
+    threads(t, 1)
+    read, process = t.stack("read", "take", "main"), "sh (pid 7), goroutine 1"
+    t.event(1, 500, LOG, 0, t.string("gotrace record: CPU time"), t.string("0"), read)
+    for i, (reason, begin, end) in enumerate((("pipe", 1000, 2000), ("off cpu", 2100, 2500), ("pipe", 4000, 5000))):
+        t.event(1, begin, GO_BLOCK, t.string(reason), read)
+        t.event(1, end, GO_UNBLOCK, 1, 2 * i + 1, 0)
+        t.event(1, end + 10, GO_START, 1, 2 * i + 2)
+        if reason == "off cpu":
+            t.event(1, 2600, LOG, 0, t.string("gotrace record: woken by process"), t.string(process), read)
+    t.event(1, 6000, GO_DESTROY)
+    write(t, file)
+    rows = [(row["class"], row["place"], row["process"], row["blocked_total"]) for row in info(file)["holders"]]
+    assert rows == [("pipe", "take", process, 1000)], rows
+    steps = [step for step in json.loads(run("path", "--go", "1", "--json", file))["path"] if step.get("woken_by_process")]
+    assert [(step["reason"], step["woken_by_process"]) for step in steps] == [("pipe", process)], steps
+    rows = json.loads(run("waits", "--to", "4500", "--json", file))["goroutines"]
+    assert [row.get("last_ended_by_process") for row in rows] == [process], rows
+
+
 def known(directory):
     file = os.path.join(directory, "known.trace")
     for make in handed_on, another_lock, helpers, other_waits, permits, passed_through, told, told_then_handed_on, waits_for_python:
@@ -402,6 +424,7 @@ def known(directory):
     check_stopped(file)
     check_samples(file)
     check_waits_for_python(file)
+    check_slept_after(file)
     for how in "each other", "handed on", "alone":
         trace, wanted = deadlocked(how)
         write(trace, file)

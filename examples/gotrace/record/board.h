@@ -61,6 +61,9 @@
  * thread. So what runs in the trace had one. */
 #define RECORD_SWITCHES "gotrace record: context switches"
 
+/* The reason of waits that the library did not see: see switches.h. */
+#define RECORD_OFF_CPU "off cpu"
+
 /* Category of the logs of threads that are about to wait for a lock: the id of the goroutine that has it. The log's
  * stack is where that one took it. */
 #define RECORD_HOLDER "gotrace record: lock held by"

@@ -1,8 +1,8 @@
 /* switches.h - the times without a processor; part of outside.h
  *
  * The kernel tells when a thread loses its processor and when it has one again. While the thread waits in what the
- * library sees, this says nothing new. Otherwise the trace would show it as running: it is blocked (OFF_REASON) if it
- * gave its processor up, else runnable.
+ * library sees, this says nothing new. Otherwise the trace would show it as running: it is blocked (RECORD_OFF_CPU) if
+ * it gave its processor up, else runnable.
  *
  * The kernel's times are those of another clock than the records', so a switch may seem to come before a record that
  * came first, by CLOCKS_DIFFER at most. A thread without a processor writes no record, so one that seems to come so
@@ -11,7 +11,6 @@
 #ifndef SWITCHES_H
 #define SWITCHES_H
 
-#define OFF_REASON "off cpu"
 #define CLOCKS_DIFFER 25000 /* nanoseconds: see gotrace__read_clocks */
 
 #define MANY_SWITCHES 500 /* between two readings: the next one must be soon, while there is room */
@@ -95,7 +94,7 @@ static void take_switch(thread_switches *w, gotrace__transcriber *t, const map *
   }
   if (!source->go || !source->proc || source->go->status != GOTRACE__RUNNING) return;
   gotrace__turn_to(t, source, time);
-  if (s->kind == PERF_SLEEPS) gotrace__take_off(t, source, OFF_REASON, last_stack(t, source, samples));
+  if (s->kind == PERF_SLEEPS) gotrace__take_off(t, source, RECORD_OFF_CPU, last_stack(t, source, samples));
   else gotrace__take_off(t, source, NULL, 0);
 }
 

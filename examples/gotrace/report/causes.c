@@ -178,7 +178,7 @@ static void take_wait(causes *c, const stretch *part, goroutine *by) {
   if (wait_is(is, WAIT_LOCK | WAIT_HANDED) && (is != WAIT_GIL_CLASS || take_gil_wait(c, &whole, by)))
     count = wait_parts(&c->holders, &whole, by, parts);
   if (part->chosen) add_wait(c, is, place, time, part);
-  if (c->c.recorded && part->by)
+  if (c->c.recorded && part->by && is_seen_wait(part->status, part->reason))
     *SIDE(ended_wait, &c->ended_waits, part->g->number) =
         (ended_wait){is, place, part->begin, part->chosen ? part->end : 0};
   for (i = 0; i < count; i++) {

@@ -111,6 +111,10 @@ goroutine *waker_of(const stretch *part) {
   return part->status == GO_WAITING && g && g != part->g && g->status == GO_RUNNING ? g : NULL;
 }
 
+bool is_seen_wait(unsigned status, uint32_t reason) {
+  return status == GO_WAITING && !pool_text_is(reason, RECORD_OFF_CPU);
+}
+
 static history **history_place(holders *h, const goroutine *g) { return SIDE(history *, &h->gos, g->number); }
 
 static void free_history(history *of) {

@@ -85,6 +85,10 @@ typedef struct holders {
 /* The goroutine that ended a wait, if it is another one; NULL: none. */
 goroutine *waker_of(const stretch *part);
 
+/* Whether it is a wait that the library of `gotrace record` saw. Only of such a one it tells who ended it, and not
+ * before the thread has a processor again. Meanwhile the thread may have slept unseen. */
+bool is_seen_wait(unsigned status, uint32_t reason);
+
 /* A stretch that has ended. `by`: the goroutine that ended it; NULL: none. Call it after wait_parts(). */
 void holders_add(holders *h, const stretch *part, goroutine *by);
 

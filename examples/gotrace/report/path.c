@@ -177,12 +177,12 @@ static void note_holder(path *p, const goroutine *g) {
   *told = (told_holder){0};
 }
 
-/* Another process ended the goroutine's last wait. Since then it was at most ready to run. */
+/* Another process ended the goroutine's last wait that the recorder saw. */
 static void note_process(path *p, const goroutine *g, uint32_t process) {
   moment at = life_of(p, g)->last;
-  if (at && !(at & LIFE) && p->pasts[at - 1].status == GO_RUNNABLE) at = p->pasts[at - 1].before;
-  if (at && !(at & LIFE) && p->pasts[at - 1].status == GO_WAITING)
-    map_put(&p->processes, at, (void *)(uintptr_t)process);
+  while (at && !(at & LIFE) && !is_seen_wait(p->pasts[at - 1].status, p->pasts[at - 1].reason))
+    at = p->pasts[at - 1].before;
+  if (at && !(at & LIFE)) map_put(&p->processes, at, (void *)(uintptr_t)process);
 }
 
 static void path_stretch(consumer *c, const stretch *part) {

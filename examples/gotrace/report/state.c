@@ -91,7 +91,7 @@ static void take_stretch(consumer *c, const stretch *part) {
   state *x = (state *)c;
   goroutine *by = waker_of(part);
   holders_add(&x->holders, part, by);
-  if (part->status == GO_WAITING) note_wait(x, part, by);
+  if (is_seen_wait(part->status, part->reason)) note_wait(x, part, by);
   if (part->status == GO_SYSCALL) SIDE(last_wait, &x->last, part->g->number)->goes_on = false;
 }
 

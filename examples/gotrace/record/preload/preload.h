@@ -287,7 +287,10 @@ extern struct wakes *shared_wakes;            /* NULL: there are none */
 static inline bool does_anybody_share(void) { /* wait for something in memory that processes share */
   return UNLIKELY(shared_wakes != NULL) && __atomic_load_n(&shared_wakes->sharing, __ATOMIC_RELAXED);
 }
-void listen_to_shared(const void *place); /* before a wait for it; nothing without wakes */
+enum { NEWEST = 0 };                      /* only the last note counts, as of a mutex */
+void listen_to_shared(const void *place); /* before a wait for it */
+/* As wake(), also in other processes. `notes`: for how many waits there, or NEWEST. */
+void wake_shared(const void *place, unsigned wakes, unsigned notes);
 void begin_wakes(struct wakes *memory, uint32_t index);
 void end_wakes(uint32_t why); /* TRACE_EXECUTES...; 0: the process goes on */
 void wakes_after_fork(void);
@@ -299,12 +302,9 @@ void listen_to(int fd, bool writes);                   /* before a wait until th
 void listen_to_signals(const sigset_t *set, bool but); /* `but`: all but these */
 void note_signal(pid_t process, int signal);
 void take_shared(const void *place); /* after the thread has taken something there without a wait */
-#define NEWEST 0
-void wake_shared(const void *place, unsigned wakes, unsigned notes); /* as wake(), also in other processes. `notes`: for
-                                                                        how many of their waits; or NEWEST */
-void tell_sender(int signal); /* after a wait for signals; 0: any of them that the program handles */
-void tell_waker(bool failed); /* after the wait; if that failed, nobody is told */
-uint64_t wake_time(void);     /* now; 0: there are no wakes */
+void tell_sender(int signal);        /* after a wait for signals; 0: any of them that the program handles */
+void tell_waker(bool failed);        /* after the wait; if that failed, nobody is told */
+uint64_t wake_time(void);            /* now; 0: there are no wakes */
 void tell_only_child(uint64_t begun, uint64_t ended); /* the same, if only one has begun and ended since these times */
 void tell_child(pid_t child);                         /* which has ended, and so a wait; not positive: none */
 
