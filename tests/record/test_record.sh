@@ -1487,10 +1487,11 @@ test_flight() {
     rm -f "$work"/soon*
   done
   # It keeps what is younger, however the program ends, and can be asked for it.
-  "$tool" record -q --flight 1 -o "$work/naps.trace" sh -c 'sleep 1.5; for i in 1 2 3; do sleep 0.2; done; touch '"$work"'/naps; sleep 0.2; kill -9 $$' 2>/dev/null &
+  "$tool" record -q --flight 1 -o "$work/naps.trace" sh -c 'sleep 1.5; for i in 1 2 3; do sleep 0.2; done; touch "$0"; until [ -e "$0.asked" ] || [ $((i += 1)) = 600 ]; do sleep 0.05; done; kill -9 $$' "$work/naps" 2>/dev/null &
   traced=$!
   until [ -e "$work/naps" ]; do sleep 0.05; done
   "$tool" ctl "$(pgrep -P $traced -x sh)" snapshot -o "$work/asked.trace" || fail "ctl snapshot of a flight recorder"
+  touch "$work/naps.asked"
   wait $traced || status=$?
   [ $status = 137 ] || fail "flight, killed: status $status"
   for trace in asked naps; do

@@ -411,10 +411,17 @@ static bool has_box(void) {
   return found;
 }
 
-/* Whether the trace ends before its process. */
+/* Whether the trace ends before its process: the program that it executes has a trace of its own, or none. What ends at
+ * once has neither; then this trace tells how the process ended. */
 static bool leaves_box(void) {
-  uint32_t said = recorder_said(outside.recorder);
-  return said == TRACE_EXECUTES && (has_successor() || !has_box());
+  static time_t since; /* the box is gone; 0: it is not */
+  struct timespec now;
+  if (recorder_said(outside.recorder) != TRACE_EXECUTES) return false;
+  if (has_successor()) return true;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (has_box()) since = 0;
+  else if (!since) since = now.tv_sec;
+  return since && now.tv_sec - since > 1;
 }
 
 /* The process has ended while its trace began, so its file stays empty. */
