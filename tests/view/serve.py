@@ -281,11 +281,12 @@ def check_no_index(b, trace):
 
 
 def check_several(b, trace, damaged):
-    """Of two traces each is shown; one that is broken is refused, with its name."""
+    """Of two traces each is shown; of one that is broken what comes before the error, which is told with its name."""
     with Server(trace, damaged) as server:
         b.open(server.address)
         b.wait_for("window.gotrace && gotrace.app.answered")
-        assert b.run("return [gotrace.app.data.name, document.getElementById('findings').textContent.includes('indexed.trace: ')]") == ["a.trace", True]
+        titles, said = b.run("return [gotrace.app.data.files.map((file) => file.title).sort(), document.querySelector('#findings p').textContent]")
+        assert titles == ["a.trace", "indexed.trace"] and "indexed.trace: " in said and "; kept what comes before: " in said, (titles, said)
         b.open("about:blank")
     with Server(trace, trace) as server:
         b.open(server.address)
