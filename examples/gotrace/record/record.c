@@ -411,10 +411,22 @@ static bool has_box(void) {
   return found;
 }
 
-/* Whether the trace ends before its process. */
+static uint64_t milliseconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+#define SUCCESSOR_PATIENCE 2000 /* milliseconds, for a program that is executed to begin */
+
+/* Whether the trace ends before its process. The next program may need a moment until it wants a box; then it gets the
+ * name of a trace that is not worth keeping. */
 static bool leaves_box(void) {
-  uint32_t said = recorder_said(outside.recorder);
-  return said == TRACE_EXECUTES && (has_successor() || !has_box());
+  static uint64_t left; /* when the process had executed another program; 0: it has not */
+  if (recorder_said(outside.recorder) != TRACE_EXECUTES) left = 0;
+  else if (has_successor()) return true;
+  else if (!left && !has_box()) left = milliseconds_now();
+  return left && milliseconds_now() - left > SUCCESSOR_PATIENCE;
 }
 
 /* The process has ended while its trace began, so its file stays empty. */
