@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces situations signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -1198,6 +1198,36 @@ test_namespaces() {
     "$tool" record --children -o "$work/n.%p.trace" -- unshare -fp --mount-proc sh -c 'exit 6' 2>"$work/err" || status=$?
     [ $status = 6 ] && grep -q "/n.[0-9]*.trace: process [0-9][0-9]*, " "$work/err" && ! grep -q 'process 1 \|traced' "$work/err" ||
       { cat "$work/err"; fail "namespaces: a process of another id: status $status"; }
+  fi
+}
+
+# Programs that begin late, and disks that get full.
+test_situations() {
+  local status=0
+  # A program that takes long to begin has the name that was wanted.
+  echo '#include <unistd.h>
+    __attribute__((constructor)) static void wait_long(void) { usleep(300000); } void nothing(void) {}' >"$work/slow.c"
+  echo 'void nothing(void); int main(void) { nothing(); return 4; }' >"$work/begins.c"
+  "${CC-cc}" -shared -fPIC "$work/slow.c" -o "$work/libslow.so"
+  "${CC-cc}" "$work/begins.c" -o "$work/begins" -L"$work" -lslow -Wl,-rpath,"$work"
+  "$tool" record -o "$work/e.trace" sh -c "exec $work/begins" 2>"$work/err" || status=$?
+  [ $status = 4 ] && [ "$(echo "$work"/e*.trace)" = "$work/e.trace" ] || { cat "$work/err"; ls "$work"; fail "situations: the name of the program's trace"; }
+  # What has been written when the disk is full can be read.
+  if unshare -rm mount -t tmpfs none "$work" 2>/dev/null; then
+    echo '#include <time.h>
+      int main(void) {
+        const struct timespec moment = {0, 1};
+        for (int i = 0; i < 30000; i++) nanosleep(&moment, NULL);
+        return 0;
+      }' >"$work/naps.c"
+    "${CC-cc}" "$work/naps.c" -o "$work/naps"
+    mkdir "$work/small"
+    unshare -rm sh -c "mount -t tmpfs -o size=256k none '$work/small' &&
+      '$tool' record --no-symbolize --no-sample --no-switches --cut 20 -o '$work/small/f.trace' '$work/naps' 2>'$work/err'
+      cp '$work/small/f.trace' '$work/f.trace'" || fail "situations: a full disk: status $?"
+    grep -q 'f.trace: the trace ended early: .*No space left' "$work/err" || { cat "$work/err"; fail "situations: a full disk"; }
+    "$tool" check "$work/f.trace" >"$work/checked" && [ "$(stat -c %s "$work/f.trace")" -gt 20000 ] ||
+      { cat "$work/checked"; ls -l "$work"; fail "situations: the trace on a full disk"; }
   fi
 }
 

@@ -685,12 +685,20 @@ uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box
 uint32_t recorder_unreached(const recorder *r) { return gotrace__load_acquire(&r->box->said) >> SAID_UNREACHED_SHIFT; }
 bool recorder_is_sandboxed(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_SANDBOXED; }
 
+/* All, or nothing if it is a regular file: part of a generation, as the disk is full, would make the trace unreadable.
+ */
 static bool write_data(int to, const bytes *data, size_t size) {
+  off_t before = lseek(to, 0, SEEK_CUR);
   size_t at = 0;
   while (at < size) {
     ssize_t n = write(to, data->data + at, size - at);
     if (n == 0) errno = EIO;
-    if (n == 0 || (n < 0 && errno != EINTR)) return false;
+    if (n == 0 || (n < 0 && errno != EINTR)) {
+      int failure = errno;
+      if (before >= 0 && ftruncate(to, before) == 0) lseek(to, before, SEEK_SET);
+      errno = failure;
+      return false;
+    }
     if (n > 0) at += (size_t)n;
   }
   return true;

@@ -411,17 +411,22 @@ static bool has_box(void) {
   return found;
 }
 
-/* Whether the trace ends before its process: the program that it executes has a trace of its own, or none. What ends at
- * once has neither; then this trace tells how the process ended. */
-static bool leaves_box(void) {
-  static time_t since; /* the box is gone; 0: it is not */
+static uint64_t milliseconds_now(void) {
   struct timespec now;
-  if (recorder_said(outside.recorder) != TRACE_EXECUTES) return false;
-  if (has_successor()) return true;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  if (has_box()) since = 0;
-  else if (!since) since = now.tv_sec;
-  return since && now.tv_sec - since > 1;
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+#define SUCCESSOR_PATIENCE 2000 /* milliseconds, for a program that is executed to begin */
+
+/* Whether the trace ends before its process. The next program may need a moment until it wants a box; then it gets the
+ * name of a trace that is not worth keeping. If it ends before, this trace tells how the process ended. */
+static bool leaves_box(void) {
+  static uint64_t left; /* when the process had executed another program; 0: it has not */
+  if (recorder_said(outside.recorder) != TRACE_EXECUTES) left = 0;
+  else if (has_successor()) return true;
+  else if (!left && !has_box()) left = milliseconds_now();
+  return left && milliseconds_now() - left > SUCCESSOR_PATIENCE;
 }
 
 /* The process has ended while its trace began, so its file stays empty. */
