@@ -1180,25 +1180,29 @@ test_namespaces() {
   fi
   need unshare
   unshare -Urfp --mount-proc true 2>/dev/null || { echo 'test_record: no namespaces here'; exit 77; }
-  "$tool" record --children -o "$work/n.%p.trace" -- unshare -Urfp --mount-proc sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
-  [ $status = 6 ] && [ "$(cat "$work/traced")" = 1 ] || { cat "$work/err"; fail "namespaces: status $status"; }
-  ! grep -q 'traced' "$work/err" || { cat "$work/err"; fail "namespaces: not all are followed"; }
-  [ "$(ls "$work"/n.*.trace | wc -l)" -ge 3 ] || { ls "$work"; fail "namespaces: not all have traces"; }
-  for trace in "$work"/n.*.trace; do judge "$trace" "$work/err"; done
-  if command -v bwrap >/dev/null && bwrap --dev-bind / / --proc /proc --unshare-all true; then
-    rm "$work"/n.*.trace
-    "$tool" record --children -o "$work/n.%p.trace" -- bwrap --dev-bind / / --proc /proc --unshare-all sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
-    [ $status = 6 ] && [ "$(cat "$work/traced")" = 2 ] || { cat "$work/err"; fail "namespaces: bwrap: status $status"; }
-    [ "$(ls "$work"/n.*.trace | wc -l)" -ge 3 ] || { ls "$work"; fail "namespaces: not all have traces in bwrap"; }
+  all_recorded() { # all_recorded ID COMMAND...: and sh is process ID there
+    local id=$1
+    shift
+    rm -f "$work"/n.*.trace
+    status=0
+    "$tool" record --children -o "$work/n.%p.trace" -- "$@" sh -c 'sleep 0.01; echo $$; exit 6' >"$work/traced" 2>"$work/err" || status=$?
+    [ $status = 6 ] && [ "$(cat "$work/traced")" = "$id" ] || { cat "$work/err"; fail "namespaces, $1: status $status"; }
+    ! grep -q 'traced' "$work/err" || { cat "$work/err"; fail "namespaces, $1: not all are followed"; }
+    [ "$(ls "$work"/n.*.trace | wc -l)" -ge 3 ] || { ls "$work"; fail "namespaces, $1: not all have traces"; }
     for trace in "$work"/n.*.trace; do judge "$trace" "$work/err"; done
-  fi
-# A process that nobody else can see has the id that it has outside.
+  }
+  all_recorded 1 unshare -Urfp --mount-proc
+  # A process that nobody else can see has the id that it has outside.
   if [ "$(id -u)" = 0 ] && unshare -fp --mount-proc true 2>/dev/null; then
     rm "$work"/n.*.trace
+    status=0
     "$tool" record --children -o "$work/n.%p.trace" -- unshare -fp --mount-proc sh -c 'exit 6' 2>"$work/err" || status=$?
     [ $status = 6 ] && grep -q "/n.[0-9]*.trace: process [0-9][0-9]*, " "$work/err" && ! grep -q 'process 1 \|traced' "$work/err" ||
       { cat "$work/err"; fail "namespaces: a process of another id: status $status"; }
   fi
+  need bwrap
+  bwrap --dev-bind / / --proc /proc --unshare-all true || { echo 'test_record: no namespaces for bwrap here'; exit 77; }
+  all_recorded 2 bwrap --dev-bind / / --proc /proc --unshare-all
 }
 
 # Programs that begin late, and disks that get full.
@@ -1213,22 +1217,22 @@ test_situations() {
   "$tool" record -o "$work/e.trace" sh -c "exec $work/begins" 2>"$work/err" || status=$?
   [ $status = 4 ] && [ "$(echo "$work"/e*.trace)" = "$work/e.trace" ] || { cat "$work/err"; ls "$work"; fail "situations: the name of the program's trace"; }
   # What has been written when the disk is full can be read.
-  if unshare -rm mount -t tmpfs none "$work" 2>/dev/null; then
-    echo '#include <time.h>
-      int main(void) {
-        const struct timespec moment = {0, 1};
-        for (int i = 0; i < 30000; i++) nanosleep(&moment, NULL);
-        return 0;
-      }' >"$work/naps.c"
-    "${CC-cc}" "$work/naps.c" -o "$work/naps"
-    mkdir "$work/small"
-    unshare -rm sh -c "mount -t tmpfs -o size=256k none '$work/small' &&
-      '$tool' record --no-symbolize --no-sample --no-switches --cut 20 -o '$work/small/f.trace' '$work/naps' 2>'$work/err'
-      cp '$work/small/f.trace' '$work/f.trace'" || fail "situations: a full disk: status $?"
-    grep -q 'f.trace: the trace ended early: .*No space left' "$work/err" || { cat "$work/err"; fail "situations: a full disk"; }
-    "$tool" check "$work/f.trace" >"$work/checked" && [ "$(stat -c %s "$work/f.trace")" -gt 20000 ] ||
-      { cat "$work/checked"; ls -l "$work"; fail "situations: the trace on a full disk"; }
-  fi
+  need unshare
+  unshare -rm mount -t tmpfs none "$work" 2>/dev/null || { echo 'test_record: no namespaces here'; exit 77; }
+  echo '#include <time.h>
+    int main(void) {
+      const struct timespec moment = {0, 1};
+      for (int i = 0; i < 30000; i++) nanosleep(&moment, NULL);
+      return 0;
+    }' >"$work/naps.c"
+  "${CC-cc}" "$work/naps.c" -o "$work/naps"
+  mkdir "$work/small"
+  unshare -rm sh -c "mount -t tmpfs -o size=256k none '$work/small' &&
+    '$tool' record --no-symbolize --no-sample --no-switches --cut 20 -o '$work/small/f.trace' '$work/naps' 2>'$work/err'
+    cp '$work/small/f.trace' '$work/f.trace'" || fail "situations: a full disk: status $?"
+  grep -q 'f.trace: the trace ended early: .*No space left' "$work/err" || { cat "$work/err"; fail "situations: a full disk"; }
+  "$tool" check "$work/f.trace" >"$work/checked" && [ "$(stat -c %s "$work/f.trace")" -gt 20000 ] ||
+    { cat "$work/checked"; ls -l "$work"; fail "situations: the trace on a full disk"; }
 }
 
 # The debug information of a file is read once for all traces, and not at all if there is none. A damaged trace among them
