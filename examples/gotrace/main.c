@@ -10,6 +10,7 @@
 #include "reading/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -157,12 +158,21 @@ static char **parse_program(const command *c, char **words, settings *set, bool 
   return words;
 }
 
+/* If a standard file is closed, the next file that is opened would get its number, and messages would be written into
+ * it. What takes the number here can be neither read nor written, and programs that are executed do not get it. */
+static void fill_standard_files(void) {
+  int file;
+  for (file = 0; file <= 2; file++)
+    if (fcntl(file, F_GETFD) < 0) (void)open("/dev/null", (file ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv) {
   settings set = {0};
   bool given[256] = {0};
   const command *c;
   char **words;
   int count, i, status = 0;
+  fill_standard_files();
   seed_hashes();
   load_change_specs();
   load_event_rules();

@@ -1216,6 +1216,32 @@ test_situations() {
   "${CC-cc}" "$work/begins.c" -o "$work/begins" -L"$work" -lslow -Wl,-rpath,"$work"
   "$tool" record -o "$work/e.trace" sh -c "exec $work/begins" 2>"$work/err" || status=$?
   [ $status = 4 ] && [ "$(echo "$work"/e*.trace)" = "$work/e.trace" ] || { cat "$work/err"; ls "$work"; fail "situations: the name of the program's trace"; }
+  # A standard file is closed: the tool's own files do not get its number, and each trace has its events.
+  local closed
+  for closed in '<&-' '2>&-' '<&- >&- 2>&-'; do
+    status=0
+    bash -c "'$tool' record --children -o '$work/closed.%p.trace' sh -c '/bin/true; exit 4' $closed" 2>"$work/err" || status=$?
+    [ $status = 4 ] && [ "$(ls "$work"/closed.*.trace | wc -l)" = 2 ] && "$tool" check "$work"/closed.*.trace >"$work/checked" ||
+      { cat "$work/err" "$work/checked"; fail "situations: $closed: status $status"; }
+    rm "$work"/closed.*
+  done
+  # The umask takes the right to read and write from the owner.
+  local without=()
+  [ "$(id -u)" != 0 ] || without=(setpriv --bounding-set=-dac_override,-dac_read_search)
+  need setpriv
+  mkdir "$work/masked"
+  status=0
+  ${without[@]+"${without[@]}"} bash -c "umask 777; '$tool' record --children -o '$work/masked/%p.trace' sh -c '/bin/true; exit 4'" 2>"$work/err" || status=$?
+  [ $status = 4 ] && [ "$(ls "$work/masked" | wc -l)" = 2 ] && "$tool" check "$work"/masked/*.trace >"$work/checked" ||
+    { cat "$work/err" "$work/checked"; fail "situations: umask 777: status $status"; }
+  # Whoever reads the trace from a pipe ends before the program.
+  mkfifo "$work/broken"
+  head -c 1 "$work/broken" >"$work/first" &
+  status=0
+  "$tool" record --cut 50 -o "$work/broken" sh -c 'sleep 0.5; exit 4' 2>"$work/err" || status=$?
+  wait $!
+  [ $status = 4 ] && grep -q 'broken: the trace ended early: .*Broken pipe' "$work/err" ||
+    { cat "$work/err"; fail "situations: a pipe without readers: status $status"; }
   # What has been written when the disk is full can be read.
   need unshare
   unshare -rm mount -t tmpfs none "$work" 2>/dev/null || { echo 'test_record: no namespaces here'; exit 77; }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Chooses a name for a file of a process, into NAME_MAX + 1 bytes. `other`: the name of a program that is not the
  * first. `turn`: how often it had to be chosen. */
@@ -37,13 +38,22 @@ static void choose_name(const struct record_settings *s, int pid, const char *ot
   snprintf(dot, (size_t)(limit - dot) + 1, "%s%s%s", own, again, suffix);
 }
 
+/* Creates a file that its owner can read and write, whatever the umask is: another process opens it by its name.
+ * -1: see errno. */
+static int create_new(int folder, const char *name, int mode) {
+  int file = openat(folder, name, mode | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  struct stat status;
+  if (file >= 0 && fstat(file, &status) == 0 && (status.st_mode & 0600) != 0600) (void)fchmod(file, 0600);
+  return file;
+}
+
 /* Creates a file in the folder, and chooses its name: one that nothing has yet. -1: see errno. */
 static int create_trace(const struct record_settings *s, int folder, int pid, const char *other, char *name) {
   unsigned turn = 0;
   int file;
   do {
     choose_name(s, pid, other, ++turn, name);
-    file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    file = create_new(folder, name, O_WRONLY);
   } while (file < 0 && errno == EEXIST && turn < 1000);
   return file;
 }

@@ -499,7 +499,7 @@ static void write_snapshot(void) {
   dot = strrchr(stem, '.');
   if (!dot) dot = stem + strlen(stem);
   name_unfinished(unfinished, stem, getpid());
-  file = openat(out.folder, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  file = create_new(out.folder, unfinished, O_WRONLY);
   if (file < 0) return;
   number++;
   if (recorder_write_kept(outside.recorder, file)) do {
@@ -888,6 +888,7 @@ static void prepare_signals(void) {
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGQUIT, &action, NULL);
   sigaction(SIGXFSZ, &action, NULL); /* a trace that is too large for the limit of file sizes ends early */
+  sigaction(SIGPIPE, &action, NULL); /* so does one whose pipe nobody reads any more */
   action.sa_handler = notice_end;
   sigaction(SIGCHLD, &action, NULL);
   action.sa_handler = pass_on;
@@ -1108,7 +1109,7 @@ static void rewrite(symbolizer *s, const trace *t, uint32_t index, int to) {
   int file;
   if (!input_open_file(&in, t->path, t->file, true)) fail("cannot read");
   name_unfinished(name, t->start.name, getpid());
-  file = openat(out.folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  file = create_new(out.folder, name, O_RDWR);
   if (file < 0) fail("%s: %s", name, strerror(errno));
   output_of_file(&result, t->path, file);
   symbolizer_jit(s, t->start.pid, began);
