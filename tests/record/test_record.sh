@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, that are not traced, closed standard files, a umask without rights, broken pipes, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -1234,6 +1234,35 @@ test_situations() {
   ${without[@]+"${without[@]}"} bash -c "umask 777; '$tool' record --children -o '$work/masked/%p.trace' sh -c '/bin/true; exit 4'" 2>"$work/err" || status=$?
   [ $status = 4 ] && [ "$(ls "$work/masked" | wc -l)" = 2 ] && "$tool" check "$work"/masked/*.trace >"$work/checked" ||
     { cat "$work/err" "$work/checked"; fail "situations: umask 777: status $status"; }
+  # Programs that cannot be traced are told of, whatever way they are started.
+  echo '#include <spawn.h>
+    #include <string.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    int main(int argc, char **words) {
+      pid_t child;
+      const int spawns = argc > 1 && strcmp(words[1], "spawn") == 0;
+      if (spawns && posix_spawn(&child, words[2], NULL, NULL, words + 2, words + argc) != 0) return 1;
+      if (!spawns && (child = vfork()) == 0) { execv(words[2], words + 2); _exit(1); }
+      return waitpid(child, NULL, 0) == child ? 4 : 1;
+    }' >"$work/starts.c"
+  "${CC-cc}" "$work/starts.c" -o "$work/starts"
+  echo 'int main(void) { return 0; }' >"$work/other.c"
+  "${CC-cc}" "$work/other.c" -o "$work/dynamic"
+  "${CC-cc}" -static "$work/other.c" -o "$work/static"
+  printf '#!%s\n' "$work/static" >"$work/script"
+  cp "$work/dynamic" "$work/setuid"
+  chmod +x "$work/script"
+  local other others='static script' way told
+  [ "$(id -u)" != 0 ] || { chown 65534 "$work/setuid"; chmod 4755 "$work/setuid"; others+=' setuid'; }
+  for way in spawn vfork; do
+    for other in dynamic $others; do
+      status=0 told=0
+      "$tool" record --children -o "$work/o.%p.trace" "$work/starts" $way "$work/$other" 2>"$work/err" || status=$?
+      ! grep -q 'started programs that are not traced' "$work/err" || told=1
+      [ $status = 4 ] && [ $told = $([ $other = dynamic ] && echo 0 || echo 1) ] || { cat "$work/err"; fail "situations: $way of $other: status $status"; }
+    done
+  done
   # Whoever reads the trace from a pipe ends before the program.
   mkfifo "$work/broken"
   head -c 1 "$work/broken" >"$work/first" &

@@ -178,8 +178,9 @@ struct wakes {
 };
 
 /* Why a trace ends, if not by an error. The process says 0 again if exec fails. It also says that it has entered a
- * sandbox; and with --children the errno of its children that cannot open the command's files: they have no box in
- * which they could. */
+ * sandbox; and with --children the errno of its children that cannot open the command's files, or UNREACHED_PROGRAM:
+ * they have no box in which they could. */
+#define UNREACHED_PROGRAM ENOEXEC /* the system loads no library into what they execute */
 enum { SAID_WHY = 0x7f, SAID_SANDBOXED = 0x80, SAID_UNREACHED_SHIFT = 8 };
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */

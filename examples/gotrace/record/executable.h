@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,6 +77,15 @@ static executable read_executable(const char *path, char *needs, size_t size) {
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) found = executable_of(file, needs, size);
   close(file);
   return found;
+}
+
+/* Whether a process that executes the file gets the rights of another user or group. The system then lets nobody choose
+ * libraries for it. */
+static bool gives_rights(const struct stat *status) {
+  const bool other_user = (status->st_mode & S_ISUID) && status->st_uid != geteuid();
+  const bool other_group =
+      (status->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status->st_gid != getegid();
+  return (other_user || other_group) && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
 #endif

@@ -114,9 +114,7 @@ static void read_interpreter(const char *path, char interpreter[BOARD_PATH]) {
   for (depth = 0;; depth++) {
     executable kind = read_executable(file, interpreter, BOARD_PATH);
     if (kind == EXECUTABLE_UNREADABLE && errno != EACCES) fail("%s: %s", file, strerror(errno));
-    if (stat(file, &status) == 0 &&
-        (((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
-         ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getegid())))
+    if (stat(file, &status) == 0 && gives_rights(&status))
       fail("%s: a setuid or setgid program cannot be traced: the system loads no library into it", file);
     if (kind == EXECUTABLE_FOREIGN) refuse(NOT_EXECUTABLE, "%s: a program of another architecture", file);
     if (kind == EXECUTABLE_STATIC) {
@@ -1259,7 +1257,12 @@ static void summarize(trace *t, bool details) {
             "tracer's: its trace lacks the threads and processes that began after that, who ended waits for pipes and "
             "sockets, and CPU times\n",
             path, process);
-  if (end->unreached)
+  if (end->unreached == UNREACHED_PROGRAM)
+    fprintf(stderr,
+            "gotrace: %s: process %d started programs that are not traced, as the system loads no library into them: "
+            "statically linked, setuid, or of another architecture\n",
+            path, process);
+  else if (end->unreached)
     fprintf(stderr,
             "gotrace: %s: children of process %d are not traced, nor what they start: they cannot open the recorder's "
             "files (%s), as in a namespace or without privileges\n",

@@ -820,10 +820,11 @@ void finish_trace(void) {
   announce_end(TRACE_EXITS);
 }
 
-bool finish_before_exec(void) {
+bool finish_before_exec(const char *path) {
   give_way_to_death();
   if (announce_end(TRACE_EXECUTES)) return true;
-  if (state.children && __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE)) say_unreached(look_for_files()); /* vfork */
+  if (state.children && __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE))
+    say_unreached(why_unreached(path)); /* vfork */
   return false;
 }
 

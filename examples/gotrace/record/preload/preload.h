@@ -245,9 +245,9 @@ extern unsigned reasons[REASON_COUNT];
 /* preload.c */
 void start_trace(void);
 void finish_trace(void);
-bool finish_before_exec(void);   /* false: there was no trace */
-void go_on_after_exec(void);     /* which has failed */
-bool begin_sandbox(bool strict); /* the process is about to enter one. Returns whether it is in one already */
+bool finish_before_exec(const char *path); /* false: there was no trace */
+void go_on_after_exec(void);               /* which has failed */
+bool begin_sandbox(bool strict);           /* the process is about to enter one. Returns whether it is in one already */
 void end_sandbox(bool was_in, bool has_entered); /* after the call; `was_in`: by begin_sandbox() */
 void forget_trace(void);                         /* in a child of fork */
 void set_board_socket(int socket);               /* in the environment of programs that are executed */
@@ -330,8 +330,9 @@ void before_system_call(long number, const long a[6]);
 /* Around a call whose child has a copy of the memory, and in which no pthread_atfork handlers run. */
 enum copy { COPY_UNTRACED, COPY_TRACED, COPY_IN_CALL };
 enum copy before_copy(void);
-void after_copy(enum copy of);     /* in the child */
-int library_for(const char *path); /* the library for a program or script; -1: none can be loaded */
+void after_copy(enum copy of);       /* in the child */
+int library_for(const char *path);   /* the library for a program or script; -1: none can be loaded */
+int why_unreached(const char *path); /* 0, or why a child that executes a program or script would not be traced */
 const char *without_library(const char *preload);
 void tell_modules(void); /* to the command, which names functions; see gotrace__box_modules */
 void tell_loaded(void);  /* the same, if libraries have been loaded since the last time */

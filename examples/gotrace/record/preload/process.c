@@ -8,14 +8,17 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdarg.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 /* Not reported as the program's calls. */
 #define pread(file, to, size, offset) REAL(pread)(file, to, size, offset)
 #define close(file) REAL(close)(file)
+#define prctl(...) REAL(prctl)(__VA_ARGS__)
 #include "../executable.h"
 #undef pread
 #undef close
+#undef prctl
 
 extern char **environ;
 extern char board_assignment[]; /* of the variable */
@@ -110,6 +113,25 @@ int library_for(const char *path) {
   return found;
 }
 
+int why_unreached(const char *path) {
+  char needs[BOARD_PATH];
+  struct stat status;
+  executable kind = EXECUTABLE_SCRIPT;
+  unsigned depth;
+  bool other_rights = false;
+  int kept = errno;
+  if (!path) return look_for_files();
+  for (depth = 0; kind == EXECUTABLE_SCRIPT && depth <= MOST_INTERPRETERS; depth++) {
+    other_rights = stat(path, &status) == 0 && gives_rights(&status);
+    kind = read_executable(path, needs, sizeof needs);
+    path = needs;
+  }
+  errno = kept;
+  if (kind == EXECUTABLE_STATIC || kind == EXECUTABLE_FOREIGN || (other_rights && kind != EXECUTABLE_SCRIPT))
+    return UNREACHED_PROGRAM;
+  return look_for_files();
+}
+
 /* The rest of LD_PRELOAD after this library. */
 const char *without_library(const char *preload) {
   unsigned i;
@@ -202,7 +224,7 @@ static char *const *with_library(int library, char *const *from, char **to, char
     int result;                                                          \
     if (program) {                                                       \
       WITH_LIBRARY(program, environment);                                \
-      had_trace = finish_before_exec();                                  \
+      had_trace = finish_before_exec(program);                           \
     }                                                                    \
     result = REAL(name)(call, words, environment);                       \
     if (had_trace) go_on_after_exec();                                   \
@@ -258,14 +280,15 @@ EXPORT int execle(const char *path, const char *first, ...) {
   EXPORT int name(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,                     \
                   const posix_spawnattr_t *attributes, char *const *words, char *const *environment) {           \
     int result, error;                                                                                           \
+    const char *found = NULL;                                                                                    \
+    char full[BOARD_PATH];                                                                                       \
     if (state.children) {                                                                                        \
-      char full[BOARD_PATH];                                                                                     \
-      const char *found = locate(path, search, full);                                                            \
+      found = locate(path, search, full);                                                                        \
       if (found) WITH_LIBRARY(found, environment);                                                               \
     }                                                                                                            \
     if (!tracing() || state.only_waits) return REAL(name)(child, path, actions, attributes, words, environment); \
     ENTER(name);                                                                                                 \
-    error = state.children ? look_for_files() : 0;                                                               \
+    error = state.children ? why_unreached(found) : 0;                                                           \
     begin_system_call();                                                                                         \
     result = real.name(child, path, actions, attributes, words, environment);                                    \
     end_system_call();                                                                                           \
