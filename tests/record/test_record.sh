@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, that are not traced, closed standard files, a umask without rights, broken pipes, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, that are not traced, closed standard files, a umask without rights, two recorders with one output, broken pipes, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -1262,6 +1262,25 @@ test_situations() {
       ! grep -q 'started programs that are not traced' "$work/err" || told=1
       [ $status = 4 ] && [ $told = $([ $other = dynamic ] && echo 0 || echo 1) ] || { cat "$work/err"; fail "situations: $way of $other: status $status"; }
     done
+  done
+  # Two recorders with the same output: the first one says that it has lost its trace.
+  mkfifo "$work/goes_on"
+  "$tool" record --cut 50 -o "$work/same.trace" sh -c "read line <'$work/goes_on'; exit 4" 2>"$work/err" &
+  until [ -s "$work/same.trace" ]; do sleep 0.01; done
+  "$tool" record -q -o "$work/same.trace" sh -c "echo >'$work/goes_on'; exit 5" || [ $? = 5 ] || fail 'situations: the second recorder'
+  status=0
+  wait $! || status=$?
+  [ $status = 4 ] && grep -q 'same.trace: somebody removed or replaced' "$work/err" && "$tool" check "$work/same.trace" >"$work/checked" ||
+    { cat "$work/err"; fail "situations: two recorders, status $status"; }
+  # If they begin at the same time, they do not both write one file.
+  local turn
+  for turn in 1 2 3 4 5 6 7 8; do
+    rm -f "$work/same.trace"
+    "$tool" record -q -o "$work/same.trace" sleep 0.1 &
+    until [ -e "$work/same.trace" ]; do :; done
+    "$tool" record -q -o "$work/same.trace" sleep 0.1
+    wait $!
+    [ ! -e "$work/same.trace" ] || "$tool" check "$work/same.trace" >"$work/checked" || { cat "$work/checked"; fail "situations: two recorders at once, $turn"; }
   done
   # Whoever reads the trace from a pipe ends before the program.
   mkfifo "$work/broken"

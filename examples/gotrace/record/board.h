@@ -199,6 +199,7 @@ struct trace_ends {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
     uint32_t sandboxed;           /* the process has entered a sandbox */
+    uint32_t unwritten;           /* the trace's file was gone */
     uint32_t paused;              /* nobody has started the recording */
     uint32_t unreached;           /* errno of its children that cannot be traced; 0: */
     int32_t result, system_error; /* gotrace_result and errno of the trace */

@@ -374,10 +374,18 @@ static bool read_entry(struct trace_entry *to) { return read_entry_in(TRACE_STAR
 /* The process has made the file, or it was given. */
 static void find_output_of_box(void) {
   struct trace_entry entry;
+  struct stat status;
   if (outside.output >= 0 || !recorder_is_used(outside.recorder) || !read_entry(&entry)) return;
   if (*entry.name && !strchr(entry.name, '/')) outside.output = open_trace(&entry, O_WRONLY);
   else if (!*entry.name) outside.output = shared.given.descriptor;
-  if (*entry.name && outside.output >= 0) flock(outside.output, LOCK_EX | LOCK_NB); /* see is_being_written */
+  if (!*entry.name || outside.output < 0) return;
+  /* See is_being_written. Another recorder that has replaced the file may have got the same inode for its own: then it
+   * has the lock, or has written. */
+  if ((flock(outside.output, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fstat(outside.output, &status) == 0 &&
+      status.st_size == 0)
+    return;
+  close(outside.output);
+  outside.output = -1;
 }
 
 static uint32_t count_traces(void) {
@@ -452,6 +460,7 @@ static void finish_outside(int status) {
   struct trace_end end = {0};
   struct trace_entry entry;
   find_output_of_box();
+  end.unwritten = outside.output < 0;
   end.why = outside.stopped ? TRACE_STOPPED : why_ended(recorder_said(r), status);
   end.unreached = recorder_unreached(r);
   end.sandboxed = recorder_is_sandboxed(r);
@@ -1003,7 +1012,8 @@ typedef struct trace {
   struct trace_entry start;
   struct trace_end end;      /* its numbers may be forged */
   int file;                  /* the trace, open to read; -1: none, or not a file */
-  bool is_there;             /* the process has not removed it */
+  bool is_there;             /* nobody has removed it */
+  bool is_lost;              /* somebody else than the recorder has */
   bool goes_on;              /* there is another one of its process */
   char path[2 * BOARD_PATH]; /* as the messages show it */
 } trace;
@@ -1044,8 +1054,10 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   t->goes_on = goes_on(process_of(&t->start), index, count);
   name[NAME_MAX] = 0;
   if (t->start.state == TRACE_STARTED && !strchr(name, '/')) {
-    if (*name && !is_used_again(name, index, count)) t->file = open_trace(&t->start, O_RDONLY);
+    const bool is_last = !is_used_again(name, index, count);
+    if (*name && is_last && !t->end.unwritten) t->file = open_trace(&t->start, O_RDONLY);
     t->is_there = t->file >= 0 || !*name;
+    t->is_lost = is_last && !t->is_there && !t->end.paused && t->end.why != TRACE_EXECUTES;
   }
   if (*name) snprintf(t->path, sizeof t->path, "%.*s%s", out.folder_size, out.path ? out.path : "", name);
   else snprintf(t->path, sizeof t->path, "%s", out.path ? out.path : shared.program);
@@ -1269,6 +1281,9 @@ static void summarize(trace *t, bool details) {
             path, process, strerror((int)end->unreached));
   if (end->paused && !t->goes_on)
     fprintf(stderr, "gotrace: process %d ended before gotrace ctl %d start: it has no trace\n", process, process);
+  if (t->is_lost)
+    fprintf(stderr, "gotrace: %s: somebody removed or replaced the trace of process %d before it was complete\n", path,
+            process);
   if (!t->is_there || end->paused) return;
   if (!end->has_ended) {
     fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path, process);
