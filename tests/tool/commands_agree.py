@@ -558,7 +558,7 @@ def check_unknown(path):
 
 def check_headline(path, report):
     """The function that the headline names has run longer than others, for at least 1 % of the time, or has been blocked."""
-    named = re.search(r"^(.*) is busiest", report["trace"]["stands_out"])
+    named = re.search(r"^(.*) (?:is busiest|waited \S+ m?u?s for a proc(?:essor)?, and ran )", report["trace"]["stands_out"])
     idle = re.search(r"^(.*) was blocked (\d+) % of its time, most of that for: .*; it ran ", report["trace"]["stands_out"])
     own = {row["name"]: row["running"] for row in report["functions"]
            if row["name"] and (not row["name"].startswith("runtime.") or row["name"] == "runtime.main")}
