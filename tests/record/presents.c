@@ -55,7 +55,7 @@ int main(int count, char **words) {
   settings.given.descriptor = -1;
   settings.traces = BOARD_TRACES;
   settings.version = BOARD_VERSION;
-  settings.command_pid = getpid();
+  settings.command_pid = settings.keeper_pid = getpid();
   snprintf(settings.output, sizeof settings.output, "%s.%%p", words[1]);
   if (strcmp(words[1], "owner") == 0 && setuid(65534) != 0) return 1;
   file = make(0);

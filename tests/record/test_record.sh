@@ -599,6 +599,7 @@ if cpu.get("computes", 0) < 150000000: sys.exit(f"the trace does not reach the c
   "$tool" info "$work/ends.trace" >"$work/traced" && grep -q ' main$' "$work/traced" ||
     { cat "$work/traced"; fail "the trace of a program that is killed at once"; }
   # The command passes signals on to the program, and dies by the same signal.
+  rm "$work/ends.trace"
   "$tool" record -q -o "$work/ends.trace" sleep 1000 2>"$work/traced.err" & traced=$!
   servers+=($traced)
   until [ -s "$work/ends.trace" ]; do sleep 0.05; done
@@ -890,7 +891,7 @@ test_hostile() {
 
 test_children() {
   compile "${CC-cc}" tests/record/ends.c "$work/ends"
-  local trace traces=0
+  local trace traces=0 way status result tries
   (cd "$work" && "$tool" record --children ./ends fork >traced 2>err) || [ $? = 9 ] || fail "children: $(cat "$work/err")"
   ! grep -q 'problems\|not traced' "$work/err" || { cat "$work/err"; fail "children"; }
   for trace in "$work"/*.trace; do
@@ -913,6 +914,24 @@ test_children() {
   done
   [ $traces = 3 ] || { ls "$work"; fail "children of handlers: $traces traces"; }
   rm -f "$work"/*.trace
+  # What goes on in the background, and what it starts after the first process has ended.
+  compile "${CC-cc}" tests/record/daemon.c "$work/daemon"
+  for way in forks,5,4 calls,0,3; do
+    IFS=, read -r way status traces <<<"$way"
+    result=0
+    "$tool" record --children -o "$work/daemon.%p.trace" "$work/daemon" $way "$work/$way.last" 2>"$work/err" || result=$?
+    [ $result = $status ] && grep -q 'still runs; its trace is written until it ends$' "$work/err" || { cat "$work/err"; fail "children: $way: $result"; }
+    tries=0
+    until [ -e "$work/$way.last" ] && grep -q 'ok' <("$tool" check "$work"/daemon.*.trace 2>&1) && ! pgrep -f "record --children -o $work/daemon" >/dev/null; do
+      [ $((tries += 1)) -lt 300 ] || { ls "$work"; pgrep -fa "record --children"; fail "children: $way: what is left"; }
+      sleep 0.05
+    done
+    for trace in "$work"/daemon.*.trace; do "$tool" check "$trace" >"$work/checked" || { cat "$work/checked"; fail "children: $way: $trace"; }; done
+    for trace in "$work"/daemon.*.trace; do "$tool" dump "$trace"; done >"$work/events"
+    grep -q last_work "$work/events" || fail "children: $way: the last process has no trace"
+    [ "$(ls "$work"/daemon.*.trace | wc -l)" -ge $traces ] || { ls "$work"; fail "children: $way: which traces"; }
+    rm "$work"/daemon.*.trace
+  done
   # A shell that starts programs, with a file name without %p.
   (cd "$work" && "$tool" record --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||
     [ $? = 3 ] || fail "children of a shell"

@@ -47,16 +47,21 @@ def compare(own):
         gdb.execute("bt 60")
 
 
-for command in ("pagination off", "confirm off", "breakpoint pending on", "follow-fork-mode child", "detach-on-fork on",
+for command in ("pagination off", "confirm off", "breakpoint pending on", "follow-fork-mode parent", "detach-on-fork on",
                 "backtrace past-main on", "backtrace past-entry on", "backtrace limit 2000", "auto-solib-add on",
                 "debuginfod enabled off", "inferior-tty /dev/null", "print thread-events off", "print finish off"):
     gdb.execute("set " + command)
 gdb.execute("handle SIGALRM SIGPIPE SIGUSR1 SIGUSR2 nostop noprint pass", to_string=True)
+# The second process that the command forks becomes the program.
+for fork in range(2):
+    gdb.execute("tcatch fork", to_string=True)
+    gdb.execute("continue" if fork else "run", to_string=True)
+gdb.execute("set follow-fork-mode child")
 gdb.execute("tbreak execve", to_string=True)
 taking = gdb.Breakpoint("take_stack", internal=True)
 taking.silent = True
 try:
-    gdb.execute("run", to_string=True)
+    gdb.execute("continue", to_string=True)
     while stops < MOST and gdb.selected_inferior().pid:
         frame = gdb.newest_frame()
         if frame.name() == "take_stack":

@@ -1,7 +1,8 @@
 /* board.h - what `gotrace record` shares with its preloaded library (preload/)
  *
- * Files in memory, which the command creates and keeps open. A traced process opens them through /proc/PID/fd of the
- * command, and the output's folder likewise:
+ * Files in memory, which the command creates. A traced process opens them through /proc/PID/fd of the server, a process
+ * of the tool that keeps them open, if needed longer than the command runs (record.c), and the output's folder
+ * likewise:
  *
  *     settings   written once, before the program starts, and sealed
  *     list       one entry per trace; mapped only while a trace starts
@@ -31,7 +32,7 @@
  *   3. fork passes no mapping to the child, and no descriptor of a trace.
  *   4. On the socket the command answers only processes of its own user, as the kernel says. They get the settings,
  * which nobody can write, a box of their own and the wakes, but neither the list nor the folder.
- *   5. Another process may get the process id of a command that was killed. The settings must therefore be sealed and
+ *   5. Another process may get the process id of a server that was killed. The settings must therefore be sealed and
  *      belong to the process's own user; the other files must be those that the settings name. */
 
 #ifndef BOARD_H
@@ -46,7 +47,7 @@
 #define BOARD_VARIABLE "GOTRACE_RECORD"
 #define BOARD_ASSIGNMENT 80 /* bytes, of the variable with its value */
 #define BOARD_DIGITS 7      /* of the socket's number there, which may change */
-#define BOARD_VERSION 0x676f747261636506u
+#define BOARD_VERSION 0x676f747261636507u
 #define BOARD_PATH 4096
 #define BOARD_TRACES 4096  /* at most; fewer if files must be small (ulimit -f) */
 #define NAME_OF_PROGRAM 16 /* bytes, with the final 0 */
@@ -97,6 +98,7 @@ struct kept_file {
 struct record_settings {
   uint64_t version;
   int32_t command_pid, first_pid; /* of the command, and of the program that it runs */
+  int32_t keeper_pid;             /* of the server, or else of the command: who keeps these files open */
   struct kept_file list, folder;
   struct kept_file wakes;      /* none without --children */
   struct kept_file box;        /* of the first program */
@@ -159,6 +161,7 @@ struct trace_list {
 #define WAKE_NOTES 15
 struct wakes {
   uint32_t count;   /* atomic: of processes */
+  uint32_t forks;   /* atomic: children by fork, each of which begins a trace soon */
   uint32_t sharing; /* atomic: threads that wait for something in memory that processes share */
   struct wake_process {
     int32_t pid, parent;
@@ -193,6 +196,7 @@ enum {
 /* How each trace ended, in the order of the list; shared by the command and the writers. */
 #define BOX_STOPPED ECANCELED /* why there is no box then */
 struct trace_ends {
+  pid_t first;      /* atomic; the process of the command's program */
   uint32_t stopped; /* atomic; somebody has ended the recording, of all processes */
   uint32_t started; /* atomic; with --paused: somebody has started the recording, of all processes */
   struct trace_end {

@@ -140,36 +140,42 @@ static bool is_recorded(long process) {
   return connection >= 0;
 }
 
-/* A number in a file of the process's in /proc, after the last `mark`; 0: none. */
-static long number_after(long process, const char *name, char mark, const char *format) {
-  char path[64], text[512];
-  const char *at;
-  size_t size;
-  long number = 0;
+/* What a file of the process's in /proc begins with; "": it cannot be read. */
+typedef char proc_text[512];
+static const char *read_proc(long process, const char *name, proc_text text) {
+  char path[64];
+  size_t size = 0;
   FILE *file;
   snprintf(path, sizeof path, "/proc/%ld/%s", process, name);
   file = fopen(path, "re");
-  if (!file) return 0;
-  size = fread(text, 1, sizeof text - 1, file);
-  fclose(file);
+  if (file) size = fread(text, 1, sizeof(proc_text) - 1, file);
+  if (file) fclose(file);
   text[size] = 0;
-  at = mark ? strrchr(text, mark) : text;
-  return at && sscanf(at, format, &number) == 1 ? number : 0;
+  return text;
+}
+
+static long parent_of(long process) {
+  proc_text text;
+  const char *name_ends = strrchr(read_proc(process, "stat", text), ')');
+  long parent = 0;
+  return name_ends && sscanf(name_ends, ") %*c %ld", &parent) == 1 ? parent : 0;
 }
 
 __attribute__((noreturn)) static void explain_unrecorded(long process) {
-  char children[64];
+  char name[64];
+  proc_text text;
+  const char *at;
   long other;
+  int size;
   if (kill((pid_t)process, 0) != 0 && errno == ESRCH) fail("there is no process %ld", process);
-  snprintf(children, sizeof children, "task/%ld/children", process);
-  other = number_after(process, children, 0, "%ld");
-  if (other && is_recorded(other))
-    fail("process %ld is the recorder: the program that it records is process %ld", process, other);
-  for (other = process; (other = number_after(other, "stat", ')', ") %*c %ld")) > 1;)
+  snprintf(name, sizeof name, "task/%ld/children", process);
+  for (at = read_proc(process, name, text); sscanf(at, "%ld%n", &other, &size) == 1; at += size)
+    if (is_recorded(other))
+      fail("process %ld is the recorder: the program that it records is process %ld", process, other);
+  for (other = process; (other = parent_of(other)) > 1;)
     if (is_recorded(other))
       fail("process %ld is not recorded; process %ld, from which it descends, is: gotrace record --children records "
-           "such "
-           "processes",
+           "such processes",
            process, other);
   fail("process %ld is not recorded by gotrace record", process);
 }

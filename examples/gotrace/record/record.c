@@ -32,6 +32,7 @@
 static struct record_settings shared;
 static struct trace_list *list;
 static struct trace_ends *ends;
+static const struct wakes *wakes; /* or NULL */
 static volatile pid_t child;
 static uid_t program_owner;
 static int first_status; /* how the command ended */
@@ -259,14 +260,15 @@ static void share_wakes(bool wanted) {
   struct rlimit limit;
   shared.wakes.descriptor = -1;
   if (!wanted || (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof(struct wakes))) return;
-  munmap(share(&shared.wakes, sizeof(struct wakes)), sizeof(struct wakes));
+  wakes = share(&shared.wakes, sizeof(struct wakes));
 }
 
 /* ----------------------------------------------------------------------------------------------------- outside ----
  *
  * A process captures into a box, and a process of the tool writes the trace: see outside.h. For the first program that
  * is the command itself. Any other program or process asks for a box (board.h); the server, a process of its own, then
- * starts a writer for it. A writer goes on until its process ends, even after the command.
+ * starts a writer for it. A writer goes on until its process ends, even after the command, and with --children so does
+ * the server as long as there are writers: what goes on in the background may start others.
  */
 
 #define BOX_BYTES ((size_t)64 << 20)
@@ -577,6 +579,16 @@ static int follow(void) {
   return status;
 }
 
+/* It interrupts a wait. */
+static void notice_end(int number) { (void)number; }
+
+static void notice_ends(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = notice_end;
+  sigaction(SIGCHLD, &action, NULL);
+}
+
 /* ----------------------------------------------------------------------------------------------------- writers ---- */
 
 static bool is_over(int process) {
@@ -631,7 +643,8 @@ static bool is_alone(uint32_t index) {
   uint32_t i;
   for (i = 0; i < index; i++) {
     const struct trace_entry *before = &list->entry[i];
-    bool same = i ? before->process == list->entry[index].process : child == list->entry[index].process;
+    pid_t process = i ? before->process : __atomic_load_n(&ends->first, __ATOMIC_RELAXED);
+    bool same = process == list->entry[index].process;
     pid_t writer = same ? writer_of(i) : 0;
     if (!writer) continue;
     kill(writer, SIGCHLD);
@@ -640,12 +653,28 @@ static bool is_alone(uint32_t index) {
   return true;
 }
 
+#define LINGER 2000 /* milliseconds, for processes that begin when all others have ended */
+
+/* Whether processes may still want to be traced. With --children they may outlive the command. */
+static bool is_needed(pid_t parent) {
+  static uint64_t idle_since;
+  uint32_t i, count = count_traces();
+  if (getppid() == parent) return true;
+  if (shared.given.descriptor >= 0) { /* a pipe's reader shall not wait for this process */
+    close(shared.given.descriptor);
+    shared.given.descriptor = -1;
+  }
+  for (i = 0; i < count; i++)
+    if (writer_of(i)) return idle_since = 0, true;
+  if (!idle_since) idle_since = milliseconds_now();
+  return shared.children && milliseconds_now() - idle_since < LINGER;
+}
+
 /* In the server. */
-static void serve(void) {
+static void serve(pid_t parent) {
   static bool served[BOARD_TRACES];
   const struct timespec second = {1, 0};
-  pid_t parent = getppid();
-  while (getppid() == parent) {
+  while (is_needed(parent)) {
     uint32_t calls = __atomic_load_n(&list->calls, __ATOMIC_ACQUIRE), i, count = count_traces();
     for (i = 0; i < count; i++) {
       if (served[i] || __atomic_load_n(&list->entry[i].box_state, __ATOMIC_ACQUIRE) != BOX_WANTED || !is_alone(i))
@@ -683,35 +712,33 @@ static void close_others(const int *kept, size_t count) {
 
 /* In a process of the tool beside the command. */
 static void prepare_helper(const int *kept, size_t count) {
-  static const int ignored[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+  static const int ignored[] = {SIGINT, SIGQUIT, SIGXFSZ, SIGPIPE, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
   size_t i;
   for (i = 0; i < COUNT(ignored); i++) signal(ignored[i], SIG_IGN);
-  control_end();
+  notice_ends();
   close_others(kept, count);
   outside.output = -1;
 }
 
-/* Returns the server, or 0. */
-static pid_t begin_server(void) {
-  const int kept[] = {out.folder, shared.given.descriptor};
-  pid_t server = fork();
-  if (server != 0) return server < 0 ? 0 : server;
-  prepare_helper(kept, COUNT(kept));
-  serve();
-  _exit(0);
-}
-
-static void end_helper(pid_t helper) {
-  if (helper <= 0) return;
-  kill(helper, SIGKILL);
-  while (waitpid(helper, NULL, 0) < 0 && errno == EINTR) continue;
-}
-
-/* Waits for the writers of processes that have ended. */
-static void end_server(pid_t server) {
-  const struct timespec millisecond = {0, 1000000};
+/* Whether the trace of a process is about to begin. */
+static bool any_begins(void) {
   uint32_t i, count = count_traces();
+  if (wakes && count && count - 1 < __atomic_load_n(&wakes->forks, __ATOMIC_RELAXED)) return true;
+  for (i = 1; i < count; i++) {
+    pid_t process = list->entry[i].process;
+    if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) == TRACE_STARTS && (!process || is_alive(process)))
+      return true;
+  }
+  return false;
+}
+
+/* Waits for the writers of processes that have ended. With --children, the server ends by itself: see is_needed. */
+static void end_server(pid_t server, bool failed) {
+  const struct timespec millisecond = {0, 1000000};
+  uint32_t i, count;
   unsigned tries;
+  for (tries = 0; tries < 500 && any_begins(); tries++) nanosleep(&millisecond, NULL); /* for the messages */
+  count = count_traces();
   for (i = 0; i < count; i++) {
     pid_t writer;
     if (!writer_of(i) || is_alive(list->entry[i].process)) continue;
@@ -720,7 +747,9 @@ static void end_server(pid_t server) {
       nanosleep(&millisecond, NULL);
     }
   }
-  end_helper(server);
+  if (server <= 0 || (shared.children && !failed)) return;
+  kill(server, SIGKILL);
+  while (waitpid(server, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
 /* --------------------------------------------------------------------------------------------------- questions ----
@@ -735,7 +764,7 @@ static int desk_socket = -1;
 /* Without it, such processes are not traced, which their parents say. */
 static void open_desk(void) {
   struct sockaddr_un address;
-  socklen_t size = address_for(&address, FOR_QUESTIONS, shared.command_pid);
+  socklen_t size = address_for(&address, FOR_QUESTIONS, shared.keeper_pid);
   const int on = 1;
   desk_socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (desk_socket < 0 || setsockopt(desk_socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
@@ -854,11 +883,10 @@ static void end_with_parent(pid_t parent) {
   if (getppid() != parent) _exit(0);
 }
 
-/* Returns the desk, or 0. */
-static pid_t begin_desk(int settings_file) {
+static void begin_desk(int settings_file) {
   const int kept[] = {out.folder, desk_socket, settings_file, shared.wakes.descriptor}, on = 1;
-  pid_t parent = getpid(), own, desk = desk_socket < 0 ? -1 : fork();
-  if (desk != 0) return desk < 0 ? 0 : desk;
+  pid_t parent = getpid(), own;
+  if (desk_socket < 0 || fork() != 0) return;
   end_with_parent(parent);
   prepare_helper(kept, COUNT(kept));
   signal(SIGCHLD, SIG_IGN);
@@ -876,10 +904,32 @@ static pid_t begin_desk(int settings_file) {
   }
 }
 
-/* ----------------------------------------------------------------------------------------------------- running ---- */
+/* Returns the server, or 0. The processes of the recording open the files that it keeps, and what they need of it must
+ * be there before they begin; they may outlive the command. */
+static pid_t begin_server(int settings_file) {
+  pid_t parent = getpid(), server;
+  int ready[2];
+  char end;
+  if (pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
+  server = fork();
+  if (server == 0) {
+    shared.keeper_pid = getpid();
+    if (settings_file >= 0 && shared.children) open_desk();
+    prepare_helper((const int[]){out.folder, shared.given.descriptor, shared.list.descriptor, shared.wakes.descriptor,
+                                 shared.box.descriptor, settings_file, desk_socket},
+                   7); /* so the other end of `ready` is closed */
+    begin_desk(settings_file);
+    serve(parent);
+    _exit(0);
+  }
+  close(ready[1]);
+  while (read(ready[0], &end, 1) < 0 && errno == EINTR) continue;
+  close(ready[0]);
+  shared.keeper_pid = server > 0 ? server : parent;
+  return server > 0 ? server : 0;
+}
 
-/* It interrupts a wait. */
-static void notice_end(int number) { (void)number; }
+/* ----------------------------------------------------------------------------------------------------- running ---- */
 
 static void pass_on(int number) {
   if (child > 0) kill(child, number);
@@ -896,8 +946,7 @@ static void prepare_signals(void) {
   sigaction(SIGQUIT, &action, NULL);
   sigaction(SIGXFSZ, &action, NULL); /* a trace that is too large for the limit of file sizes ends early */
   sigaction(SIGPIPE, &action, NULL); /* so does one whose pipe nobody reads any more */
-  action.sa_handler = notice_end;
-  sigaction(SIGCHLD, &action, NULL);
+  notice_ends();
   action.sa_handler = pass_on;
   action.sa_flags = SA_RESTART;
   for (i = 0; i < COUNT(passed); i++)
@@ -910,7 +959,7 @@ static void add_to_environment(const char *library, int file) {
   char text[2 * BOARD_PATH + 64];
   snprintf(text, sizeof text, "%s%s%s", library, old && *old ? ":" : "", old ? old : "");
   setenv("LD_PRELOAD", text, 1);
-  snprintf(text, sizeof text, "/proc/%d/fd/%d:%0*d", (int)shared.command_pid, file, BOARD_DIGITS, 0);
+  snprintf(text, sizeof text, "/proc/%d/fd/%d:%0*d", (int)shared.keeper_pid, file, BOARD_DIGITS, 0);
   setenv(BOARD_VARIABLE, text, 1);
 }
 
@@ -947,8 +996,7 @@ static bool write_settings(int file) {
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
   int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
-  pid_t server, desk;
-  if (library && shared.children) open_desk();
+  pid_t server = begin_server(library ? settings_file : -1);
   if (pipe2(pipe_ends, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
@@ -964,6 +1012,7 @@ static int run(const char *path, char **words, const char *library) {
     if (write(pipe_ends[1], &error, sizeof error) < 0) error = 0;
     _exit(127);
   }
+  __atomic_store_n(&ends->first, child, __ATOMIC_RELEASE);
   prepare_signals();
   control_begin(child);
   begin_events(child, true);
@@ -974,11 +1023,8 @@ static int run(const char *path, char **words, const char *library) {
   while (read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) continue;
   close(pipe_ends[0]);
   outside.process = child;
-  server = begin_server();
-  desk = begin_desk(settings_file);
   status = follow();
-  end_server(server);
-  end_helper(desk);
+  end_server(server, error != 0);
   first_status = status;
   child = 0;
   if (error) refuse(status_of(error), "%s: %s", path, strerror(error));
@@ -1287,6 +1333,7 @@ static void summarize(trace *t, bool details) {
   if (!t->is_there || end->paused) return;
   if (!end->has_ended) {
     fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path, process);
+    return;
   } else if (end->why == TRACE_KILLED) {
     fprintf(stderr, "gotrace: %s: process %d was killed by a signal, with which the trace ends\n", path, process);
   } else if (end->why == TRACE_STOPPED) {

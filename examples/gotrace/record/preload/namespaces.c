@@ -22,19 +22,19 @@
 static int recorder_socket = -1;
 
 /* Whether a descriptor still is that socket. A program may close any descriptor, and then use its number again. */
-static bool leads_to_recorder(int file, int command) {
+static bool leads_to_recorder(int file, int keeper) {
   struct sockaddr_un address, peer;
-  socklen_t size = address_for(&address, FOR_QUESTIONS, command), peer_size = sizeof peer;
+  socklen_t size = address_for(&address, FOR_QUESTIONS, keeper), peer_size = sizeof peer;
   return file >= 0 && getpeername(file, (struct sockaddr *)&peer, &peer_size) == 0 && peer_size == size &&
          memcmp(&peer, &address, size) == 0;
 }
 
 /* Connects to the recorder, if it belongs to this user. */
-static int connect_to(int command) {
+static int connect_to(int keeper) {
   struct sockaddr_un address;
   struct ucred other;
   struct rlimit limit;
-  socklen_t size = address_for(&address, FOR_QUESTIONS, command), other_size = sizeof other;
+  socklen_t size = address_for(&address, FOR_QUESTIONS, keeper), other_size = sizeof other;
   int first = REAL(socket)(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), kept = -1;
   if (first < 0) return -1;
   if (REAL(syscall)(SYS_connect, first, &address, size) == 0 &&
@@ -48,8 +48,8 @@ static int connect_to(int command) {
 void connect_to_recorder(void) {
   int kept = errno;
   if (!state.settings || !state.children || in_sandbox()) return;
-  if (!leads_to_recorder(recorder_socket, state.settings->command_pid))
-    recorder_socket = connect_to(state.settings->command_pid);
+  if (!leads_to_recorder(recorder_socket, state.settings->keeper_pid))
+    recorder_socket = connect_to(state.settings->keeper_pid);
   if (recorder_socket >= 0) set_board_socket(recorder_socket);
   errno = kept;
 }
@@ -83,7 +83,7 @@ static int ask(int32_t pid, struct board_answer *answer, int files[BOARD_FILES])
 int ask_for_box(int files[BOARD_FILES], uint32_t *index) {
   struct board_answer answer = {0, 0};
   int connection = -1;
-  if (leads_to_recorder(recorder_socket, state.settings->command_pid))
+  if (leads_to_recorder(recorder_socket, state.settings->keeper_pid))
     connection = ask((int32_t)state.pid, &answer, files);
   *index = answer.index;
   return connection;
@@ -97,10 +97,10 @@ void say_started(int connection, const struct board_start *start) {
   close(connection);
 }
 
-int ask_for_settings(int socket, int command) {
+int ask_for_settings(int socket, int keeper) {
   struct board_answer answer;
   int files[BOARD_FILES], connection;
-  if (!leads_to_recorder(socket, command)) return errno = ENOTCONN, -1;
+  if (!leads_to_recorder(socket, keeper)) return errno = ENOTCONN, -1;
   recorder_socket = socket;
   connection = ask(0, &answer, files);
   if (connection < 0) return -1;
@@ -109,7 +109,7 @@ int ask_for_settings(int socket, int command) {
 }
 
 bool can_ask(void) {
-  int settings = ask_for_settings(recorder_socket, state.settings->command_pid);
+  int settings = ask_for_settings(recorder_socket, state.settings->keeper_pid);
   if (settings >= 0) close(settings);
   return settings >= 0;
 }

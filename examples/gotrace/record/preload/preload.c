@@ -355,7 +355,7 @@ static int open_kept_by(int process, const struct kept_file *kept, int flags) {
   return open_known(path, &kept->identity, flags);
 }
 static int open_kept(const struct kept_file *kept, int flags) {
-  return open_kept_by((int)state.settings->command_pid, kept, flags);
+  return open_kept_by((int)state.settings->keeper_pid, kept, flags);
 }
 
 /* Maps a file in memory, and closes it; a child of fork does not inherit the mapping. NULL: not possible. */
@@ -695,19 +695,19 @@ static int process_id(void) {
 static int open_box(struct trace_list *list, struct trace_entry *entry) {
   const struct record_settings *s = state.settings;
   const struct timespec tenth = {0, 100000000};
-  char command[32];
+  char keeper[32];
   unsigned i;
   if (entry == list->entry) {
     entry->writer = s->command_pid;
     return open_kept(&s->box, O_RDWR);
   }
-  snprintf(command, sizeof command, "/proc/%d", (int)s->command_pid);
+  snprintf(keeper, sizeof keeper, "/proc/%d", (int)s->keeper_pid);
   entry->process = process_id();
   __atomic_store_n(&entry->box_state, (uint32_t)BOX_WANTED, __ATOMIC_RELEASE);
   __atomic_fetch_add(&list->calls, 1u, __ATOMIC_RELEASE);
   futex(&list->calls, 1 /* FUTEX_WAKE */, 1, NULL);
   for (i = 0; __atomic_load_n(&entry->box_state, __ATOMIC_ACQUIRE) != BOX_ANSWERED; i++) {
-    if (i == BOX_PATIENCE || access(command, F_OK) != 0) return errno = ETIMEDOUT, -1;
+    if (i == BOX_PATIENCE || access(keeper, F_OK) != 0) return errno = ETIMEDOUT, -1;
     futex(&entry->box_state, 0 /* FUTEX_WAIT */, BOX_WANTED, &tenth);
   }
   if (!entry->box_error) return open_kept_by(entry->writer, &entry->box, O_RDWR);

@@ -48,8 +48,10 @@ EXPORT pid_t fork(void) {
   bool outside = tracing(), was = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
   int error = 0;
   if (outside) ENTER(fork);
-  if (was && state.children) error = look_for_files();
+  bool counts = was && state.children && (error = look_for_files()) == 0;
+  if (counts) count_fork(1);
   child = REAL(fork)();
+  if (child < 0 && counts) count_fork(-1);
   if (child > 0) say_unreached(error);
   if (outside) LEAVE();
   if (was && child == 0) after_fork();
@@ -81,6 +83,7 @@ EXPORT pid_t _Fork(void) {
 EXPORT int daemon(int stay, int keep) {
   bool was = tracing();
   int result;
+  if (was && state.children) count_fork(1);
   if (was) finish_trace(); /* the parent exits inside daemon() */
   result = REAL(daemon)(stay, keep);
   if (was && result == 0) after_fork();

@@ -528,6 +528,10 @@ void begin_wakes(struct wakes *memory, uint32_t index) {
     continue;
 }
 
+void count_fork(int change) {
+  if (shared_wakes) __atomic_fetch_add(&shared_wakes->forks, (uint32_t)change, __ATOMIC_RELAXED);
+}
+
 /* The next program of a process has an entry of its own. */
 void end_wakes(uint32_t why) {
   if (!shared_wakes) return;
