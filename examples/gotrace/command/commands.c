@@ -257,7 +257,7 @@ const command commands[] = {
          "Nothing runs in the program but its calls: no thread, no file is open. They write into memory that gotrace "
          "shares, 64 MiB (less where ulimit -f or -v is small), from which it writes the trace. So the trace is "
          "complete however the program ends, but for the last event of each thread; also after SIGKILL or _exit. With "
-         "--children each process shares 16 MiB of its own; one that cannot is named, and not traced. Its trace is "
+         "--children each process shares so much of its own; one that cannot is named, and not traced. Its trace is "
          "complete when it ends, even if that is after the command; what goes on in the background, and what it starts "
          "then, is recorded, too. The traces tell which of the other processes ended "
          "a wait for a child, a pipe or a socket. For crashes, Ctrl-C and other signals that end the "

@@ -161,7 +161,7 @@ struct trace_list {
 #define WAKE_NOTES 15
 struct wakes {
   uint32_t count;   /* atomic: of processes */
-  uint32_t forks;   /* atomic: children by fork, each of which begins a trace soon */
+  int32_t forks;    /* atomic: children by fork that begin a trace soon */
   uint32_t sharing; /* atomic: threads that wait for something in memory that processes share */
   struct wake_process {
     int32_t pid, parent;
@@ -203,6 +203,7 @@ struct trace_ends {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
     uint32_t sandboxed;           /* the process has entered a sandbox */
+    uint32_t unused;              /* the box: the process has begun no trace */
     uint32_t unwritten;           /* the trace's file was gone */
     uint32_t paused;              /* nobody has started the recording */
     uint32_t unreached;           /* errno of its children that cannot be traced; 0: */

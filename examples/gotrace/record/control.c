@@ -154,6 +154,14 @@ static const char *read_proc(long process, const char *name, proc_text text) {
   return text;
 }
 
+static bool is_this_tool(long process) {
+  struct stat own, its;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld/exe", process);
+  return stat("/proc/self/exe", &own) == 0 && stat(path, &its) == 0 && own.st_dev == its.st_dev &&
+         own.st_ino == its.st_ino;
+}
+
 static long parent_of(long process) {
   proc_text text;
   const char *name_ends = strrchr(read_proc(process, "stat", text), ')');
@@ -169,13 +177,15 @@ __attribute__((noreturn)) static void explain_unrecorded(long process) {
   int size;
   if (kill((pid_t)process, 0) != 0 && errno == ESRCH) fail("there is no process %ld", process);
   snprintf(name, sizeof name, "task/%ld/children", process);
-  for (at = read_proc(process, name, text); sscanf(at, "%ld%n", &other, &size) == 1; at += size)
+  if (!is_this_tool(process)) text[0] = 0;
+  else read_proc(process, name, text);
+  for (at = text; sscanf(at, "%ld%n", &other, &size) == 1; at += size)
     if (is_recorded(other))
       fail("process %ld is the recorder: the program that it records is process %ld", process, other);
   for (other = process; (other = parent_of(other)) > 1;)
     if (is_recorded(other))
-      fail("process %ld is not recorded; process %ld, from which it descends, is: gotrace record --children records "
-           "such processes",
+      fail("process %ld is not recorded; process %ld, from which it descends, is, or was until it was stopped: gotrace "
+           "record --children records such processes",
            process, other);
   fail("process %ld is not recorded by gotrace record", process);
 }

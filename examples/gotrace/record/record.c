@@ -438,10 +438,11 @@ static bool leaves_box(void) {
 }
 
 /* The process has ended while its trace began, so its file stays empty. */
-static void remove_empty(void) {
+static void remove_empty(bool unused) {
   struct trace_entry entry;
   int file = -1;
-  if (read_entry_in(TRACE_STARTS, &entry) && *entry.name && !strchr(entry.name, '/'))
+  if ((read_entry_in(TRACE_STARTS, &entry) || (unused && read_entry(&entry))) && *entry.name &&
+      !strchr(entry.name, '/'))
     file = open_trace(&entry, O_RDONLY);
   if (file < 0) return;
   unlinkat(out.folder, entry.name, 0);
@@ -462,12 +463,13 @@ static void finish_outside(int status) {
   struct trace_end end = {0};
   struct trace_entry entry;
   find_output_of_box();
-  end.unwritten = outside.output < 0;
+  end.unused = !recorder_is_used(r);
+  end.unwritten = outside.output < 0 && !end.unused;
   end.why = outside.stopped ? TRACE_STOPPED : why_ended(recorder_said(r), status);
   end.unreached = recorder_unreached(r);
   end.sandboxed = recorder_is_sandboxed(r);
   recorder_finish(r, outside.output, &end);
-  remove_empty();
+  remove_empty(end.unused != 0);
   outside.recorder = NULL;
   if (!outside.stopped) control_end();
   if ((end.paused || (end.why == TRACE_EXECUTES && end.events < FEW_EVENTS && has_successor())) && read_entry(&entry) &&
@@ -570,10 +572,11 @@ static void follow_stopped(void) {
 static int follow(void) {
   int status;
   pid_t ended;
-  while ((ended = waitpid(child, &status, outside.recorder || is_stopped() ? WNOHANG : 0)) <= 0) {
+  while ((ended = waitpid(child, &status, WNOHANG)) <= 0) {
     if (ended < 0 && errno != EINTR) fail("wait: %s", strerror(errno));
     if (ended == 0 && outside.recorder) follow_outside();
-    else if (ended == 0) follow_stopped();
+    else if (ended == 0 && is_stopped()) follow_stopped();
+    else if (ended == 0) control_wait(20); /* another process may be asked to stop */
   }
   if (outside.recorder) finish_outside(status);
   return status;
@@ -605,6 +608,12 @@ static void answer(struct trace_entry *entry, int error) {
   wake(&entry->box_state);
 }
 
+/* So that a pipe's reader does not wait for this process. */
+static void forget_given(void) {
+  close(shared.given.descriptor);
+  shared.given.descriptor = -1;
+}
+
 /* In the writer. */
 static void write_trace(uint32_t index) {
   struct trace_entry *entry = &list->entry[index];
@@ -612,6 +621,7 @@ static void write_trace(uint32_t index) {
   outside.index = index;
   outside.process = entry->process;
   entry->writer = getpid();
+  if (shared.given.descriptor >= 0 && entry->process != __atomic_load_n(&ends->first, __ATOMIC_RELAXED)) forget_given();
   if (process < 0 || !begin_outside(&entry->box, BOX_BYTES)) {
     __atomic_store_n(&ends->entry[index].has_ended, 1u, __ATOMIC_RELEASE);
     answer(entry, errno);
@@ -660,10 +670,8 @@ static bool is_needed(pid_t parent) {
   static uint64_t idle_since;
   uint32_t i, count = count_traces();
   if (getppid() == parent) return true;
-  if (shared.given.descriptor >= 0) { /* a pipe's reader shall not wait for this process */
-    close(shared.given.descriptor);
-    shared.given.descriptor = -1;
-  }
+  if (shared.given.descriptor >= 0) forget_given();
+  if (shared.box.descriptor >= 0) close(shared.box.descriptor), shared.box.descriptor = -1;
   for (i = 0; i < count; i++)
     if (writer_of(i)) return idle_since = 0, true;
   if (!idle_since) idle_since = milliseconds_now();
@@ -716,6 +724,7 @@ static void prepare_helper(const int *kept, size_t count) {
   size_t i;
   for (i = 0; i < COUNT(ignored); i++) signal(ignored[i], SIG_IGN);
   notice_ends();
+  if (chdir("/") != 0) fail("/: %s", strerror(errno)); /* the folder where the command began may be removed */
   close_others(kept, count);
   outside.output = -1;
 }
@@ -723,7 +732,7 @@ static void prepare_helper(const int *kept, size_t count) {
 /* Whether the trace of a process is about to begin. */
 static bool any_begins(void) {
   uint32_t i, count = count_traces();
-  if (wakes && count && count - 1 < __atomic_load_n(&wakes->forks, __ATOMIC_RELAXED)) return true;
+  if (wakes && __atomic_load_n(&wakes->forks, __ATOMIC_RELAXED) > 0) return true;
   for (i = 1; i < count; i++) {
     pid_t process = list->entry[i].process;
     if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) == TRACE_STARTS && (!process || is_alive(process)))
@@ -843,6 +852,7 @@ static void hand_box(int connection, const struct board_question *question, pid_
   entry = &list->entry[index];
   entry->pid = question->pid;
   entry->process = process;
+  shared.first_pid = __atomic_load_n(&ends->first, __ATOMIC_RELAXED); /* whose trace has the name that was wanted */
   files[BOARD_BOX] = await_box(entry);
   said.error = files[BOARD_BOX] < 0 ? errno : make_trace_of(entry, *of ? of : "program");
   if (said.error) {
@@ -886,7 +896,10 @@ static void end_with_parent(pid_t parent) {
 static void begin_desk(int settings_file) {
   const int kept[] = {out.folder, desk_socket, settings_file, shared.wakes.descriptor}, on = 1;
   pid_t parent = getpid(), own;
-  if (desk_socket < 0 || fork() != 0) return;
+  if (desk_socket < 0 || fork() != 0) {
+    if (desk_socket >= 0) close(desk_socket); /* without a desk nobody shall connect */
+    return;
+  }
   end_with_parent(parent);
   prepare_helper(kept, COUNT(kept));
   signal(SIGCHLD, SIG_IGN);
@@ -1099,7 +1112,7 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   t->file = -1;
   t->goes_on = goes_on(process_of(&t->start), index, count);
   name[NAME_MAX] = 0;
-  if (t->start.state == TRACE_STARTED && !strchr(name, '/')) {
+  if (t->start.state == TRACE_STARTED && !t->end.unused && !strchr(name, '/')) {
     const bool is_last = !is_used_again(name, index, count);
     if (*name && is_last && !t->end.unwritten) t->file = open_trace(&t->start, O_RDONLY);
     t->is_there = t->file >= 0 || !*name;
@@ -1291,7 +1304,7 @@ static void summarize(trace *t, bool details) {
   int process = process_of(&t->start);
   uint64_t lost = 0;
   unsigned i;
-  if (t->start.state == TRACE_STARTS) {
+  if (t->start.state == TRACE_STARTS || end->unused) {
     fprintf(stderr, "gotrace: process %d %s: it has no trace\n", process,
             !end->has_ended            ? "did not begin its trace before the command ended"
             : end->why == TRACE_KILLED ? "was killed by a signal while its trace began"

@@ -24,21 +24,23 @@ static int recorder_socket = -1;
 /* Whether a descriptor still is that socket. A program may close any descriptor, and then use its number again. */
 static bool leads_to_recorder(int file, int keeper) {
   struct sockaddr_un address, peer;
-  socklen_t size = address_for(&address, FOR_QUESTIONS, keeper), peer_size = sizeof peer;
+  struct ucred other;
+  socklen_t size = address_for(&address, FOR_QUESTIONS, keeper), peer_size = sizeof peer, other_size = sizeof other;
   return file >= 0 && getpeername(file, (struct sockaddr *)&peer, &peer_size) == 0 && peer_size == size &&
-         memcmp(&peer, &address, size) == 0;
+         memcmp(&peer, &address, size) == 0 && getsockopt(file, SOL_SOCKET, SO_PEERCRED, &other, &other_size) == 0 &&
+         other.uid == geteuid();
 }
 
 /* Connects to the recorder, if it belongs to this user. */
 static int connect_to(int keeper) {
+  const struct timeval patience = {1, 0}; /* the recorder answers at once, unless it has been stopped */
   struct sockaddr_un address;
-  struct ucred other;
   struct rlimit limit;
-  socklen_t size = address_for(&address, FOR_QUESTIONS, keeper), other_size = sizeof other;
+  socklen_t size = address_for(&address, FOR_QUESTIONS, keeper);
   int first = REAL(socket)(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), kept = -1;
   if (first < 0) return -1;
-  if (REAL(syscall)(SYS_connect, first, &address, size) == 0 &&
-      getsockopt(first, SOL_SOCKET, SO_PEERCRED, &other, &other_size) == 0 && other.uid == geteuid() &&
+  if (setsockopt(first, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+      REAL(syscall)(SYS_connect, first, &address, size) == 0 && leads_to_recorder(first, keeper) &&
       getrlimit(RLIMIT_NOFILE, &limit) == 0) /* not one of the numbers that the program would get */
     kept = REAL(fcntl)(first, F_DUPFD, limit.rlim_cur > 2000 ? 1000 : (int)limit.rlim_cur / 2);
   close(first);
@@ -46,30 +48,42 @@ static int connect_to(int keeper) {
 }
 
 void connect_to_recorder(void) {
-  int kept = errno;
+  int kept = errno, cancel;
   if (!state.settings || !state.children || in_sandbox()) return;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   if (!leads_to_recorder(recorder_socket, state.settings->keeper_pid))
     recorder_socket = connect_to(state.settings->keeper_pid);
+  pthread_setcancelstate(cancel, &cancel);
   if (recorder_socket >= 0) set_board_socket(recorder_socket);
   errno = kept;
+}
+
+/* Also if signal handlers interrupt the wait. */
+static bool await(int file, short events) {
+  struct pollfd ready = {file, events, 0};
+  struct timespec begin, now;
+  int left = PATIENCE, result;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  while ((result = REAL(poll)(&ready, 1, left)) < 0 && errno == EINTR && left > 0) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    left = PATIENCE - (int)(now.tv_sec - begin.tv_sec) * 1000;
+  }
+  return result > 0;
 }
 
 /* Returns the connection, on which the recorder has answered; -1: see errno. */
 static int ask(int32_t pid, struct board_answer *answer, int files[BOARD_FILES]) {
   struct board_question question;
-  struct pollfd ready = {recorder_socket, POLLOUT, 0};
   int ends[2];
   memset(&question, 0, sizeof question);
   question.pid = pid;
   snprintf(question.program, sizeof question.program, "%s", program_invocation_short_name);
-  if (REAL(poll)(&ready, 1, PATIENCE) <= 0) return errno = ETIMEDOUT, -1;
+  if (!await(recorder_socket, POLLOUT)) return errno = ETIMEDOUT, -1;
   if (REAL(socketpair)(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
-  ready = (struct pollfd){ends[0], POLLIN, 0};
   if (send_message(recorder_socket, &question, sizeof question, &ends[1], 1)) {
     close(ends[1]);
     errno = ETIMEDOUT;
-    if (REAL(poll)(&ready, 1, PATIENCE) > 0 &&
-        receive_message(ends[0], answer, sizeof *answer, files, BOARD_FILES, NULL)) {
+    if (await(ends[0], POLLIN) && receive_message(ends[0], answer, sizeof *answer, files, BOARD_FILES, NULL)) {
       if (!answer->error) return ends[0];
       errno = answer->error;
     }
@@ -92,8 +106,7 @@ int ask_for_box(int files[BOARD_FILES], uint32_t *index) {
 /* Returns when the recorder has taken note, and therefore closed the connection. Otherwise the process could end before
  * its trace counts as started. */
 void say_started(int connection, const struct board_start *start) {
-  struct pollfd ready = {connection, POLLIN, 0};
-  if (send_message(connection, start, sizeof *start, NULL, 0)) REAL(poll)(&ready, 1, PATIENCE);
+  if (send_message(connection, start, sizeof *start, NULL, 0)) await(connection, POLLIN);
   close(connection);
 }
 
@@ -117,7 +130,7 @@ bool can_ask(void) {
 /* --------------------------------------------------------------------------------------------------- functions ---- */
 
 static void before_namespaces(unsigned long flags) {
-  if (flags & (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS)) connect_to_recorder();
+  if (flags & (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET)) connect_to_recorder();
 }
 
 EXPORT int unshare(int flags) {
@@ -144,8 +157,11 @@ struct first {
 
 static int begin_copy(void *what) {
   const struct first *first = what;
+  int result;
   after_copy(first->before);
-  return first->function(first->argument);
+  result = first->function(first->argument);
+  finish_trace(); /* the C library then ends the process by a system call of its own */
+  return result;
 }
 
 /* Whether the caller has given the last three does not matter: nothing looks at them then. */

@@ -429,9 +429,13 @@ static void say(uint32_t why) {
 }
 
 int look_for_files(void) {
-  int kept = errno, file = open_kept(&state.settings->list, O_RDWR), error = file < 0 ? errno : 0;
+  int kept = errno, cancel, file, error;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the program's call is no point of cancellation */
+  file = open_kept(&state.settings->list, O_RDWR);
+  error = file < 0 ? errno : 0;
   if (file >= 0) real.close(file);
   else if (can_ask()) error = 0;
+  pthread_setcancelstate(cancel, &cancel);
   errno = kept;
   return error;
 }

@@ -292,7 +292,8 @@ void listen_to_shared(const void *place); /* before a wait for it */
 /* As wake(), also in other processes. `notes`: for how many waits there, or NEWEST. */
 void wake_shared(const void *place, unsigned wakes, unsigned notes);
 void begin_wakes(struct wakes *memory, uint32_t index);
-void count_fork(int change);  /* 1: a child is about to begin, which will be traced; -1: it does not */
+void count_fork(bool begins); /* a child, which will be traced; false: its trace has begun, or it does not begin */
+void end_fork(void);          /* in the parent */
 void end_wakes(uint32_t why); /* TRACE_EXECUTES...; 0: the process goes on */
 void wakes_after_fork(void);
 void forget_wake_keys(int fd); /* -1: of all descriptors */

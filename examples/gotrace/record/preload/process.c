@@ -49,10 +49,10 @@ EXPORT pid_t fork(void) {
   int error = 0;
   if (outside) ENTER(fork);
   bool counts = was && state.children && (error = look_for_files()) == 0;
-  if (counts) count_fork(1);
+  if (counts) count_fork(true);
   child = REAL(fork)();
-  if (child < 0 && counts) count_fork(-1);
-  if (child > 0) say_unreached(error);
+  if (child < 0) count_fork(false);
+  if (child > 0) end_fork(), say_unreached(error);
   if (outside) LEAVE();
   if (was && child == 0) after_fork();
   return child;
@@ -83,9 +83,10 @@ EXPORT pid_t _Fork(void) {
 EXPORT int daemon(int stay, int keep) {
   bool was = tracing();
   int result;
-  if (was && state.children) count_fork(1);
+  if (was && state.children) count_fork(true);
   if (was) finish_trace(); /* the parent exits inside daemon() */
   result = REAL(daemon)(stay, keep);
+  if (result != 0) count_fork(false);
   if (was && result == 0) after_fork();
   return result;
 }

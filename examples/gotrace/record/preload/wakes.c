@@ -22,6 +22,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 struct wakes *shared_wakes;
 static uint32_t own; /* index of this process */
@@ -176,7 +177,8 @@ struct mapping {
   uint64_t found;  /* when */
 };
 
-/* From the kernel's list, whose lines begin "FROM-TO PERMISSIONS OFFSET MAJOR:MINOR INODE". */
+/* From the kernel's list, whose lines begin "FROM-TO PERMISSIONS OFFSET MAJOR:MINOR INODE". By system calls in which no
+ * thread is cancelled: who releases a lock must go on. */
 static struct mapping find_mapping(uintptr_t at) {
   enum { FROM, TO, PERMISSIONS, OFFSET, MAJOR, MINOR, INODE, PATH };
   struct mapping found = {0, 0, 0, 0, now()};
@@ -184,9 +186,9 @@ static struct mapping find_mapping(uintptr_t at) {
   unsigned field = FROM;
   char text[1024], *c;
   ssize_t size = 0;
-  int list = REAL(openat)(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  int list = (int)REAL(syscall)(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (list < 0) return found;
-  while (!found.to && (size = REAL(read)(list, text, sizeof text)) > 0) {
+  while (!found.to && (size = REAL(syscall)(SYS_read, list, text, sizeof text)) > 0) {
     for (c = text; c < text + size && !found.to; c++) {
       if (*c == '\n') {
         if (at >= value[FROM] && at < value[TO]) {
@@ -207,7 +209,7 @@ static struct mapping find_mapping(uintptr_t at) {
       }
     }
   }
-  REAL(close)(list);
+  REAL(syscall)(SYS_close, list);
   return found;
 }
 
@@ -521,6 +523,7 @@ void begin_wakes(struct wakes *memory, uint32_t index) {
   p->parent = (int32_t)getppid();
   snprintf(p->program, sizeof p->program, "%s", program_invocation_short_name);
   tell_standard(true);
+  count_fork(false);
   __atomic_store_n(&p->began, now(), __ATOMIC_RELAXED);
   count = __atomic_load_n(&shared_wakes->count, __ATOMIC_RELAXED);
   while (count <= index && !__atomic_compare_exchange_n(&shared_wakes->count, &count, index + 1, false,
@@ -528,9 +531,15 @@ void begin_wakes(struct wakes *memory, uint32_t index) {
     continue;
 }
 
-void count_fork(int change) {
-  if (shared_wakes) __atomic_fetch_add(&shared_wakes->forks, (uint32_t)change, __ATOMIC_RELAXED);
+static __thread bool forks; /* also in the child, which counts itself off */
+
+void count_fork(bool begins) {
+  if (!shared_wakes || forks == begins) return;
+  __atomic_fetch_add(&shared_wakes->forks, begins ? 1u : -1u, __ATOMIC_RELAXED);
+  forks = begins;
 }
+
+void end_fork(void) { forks = false; }
 
 /* The next program of a process has an entry of its own. */
 void end_wakes(uint32_t why) {
