@@ -31,7 +31,7 @@
  *      wakes decide only which processes traces name as those that ended a wait.
  *   3. fork passes no mapping to the child, and no descriptor of a trace.
  *   4. On the socket the command answers only processes of its own user, as the kernel says. They get the settings,
- * which nobody can write, a box of their own and the wakes, but neither the list nor the folder.
+ *      which nobody can write, a box of their own and the wakes, but neither the list nor the folder.
  *   5. Another process may get the process id of a server that was killed. The settings must therefore be sealed and
  *      belong to the process's own user; the other files must be those that the settings name. */
 

@@ -896,8 +896,9 @@ static void end_with_parent(pid_t parent) {
 static void begin_desk(int settings_file) {
   const int kept[] = {out.folder, desk_socket, settings_file, shared.wakes.descriptor}, on = 1;
   pid_t parent = getpid(), own;
-  if (desk_socket < 0 || fork() != 0) {
-    if (desk_socket >= 0) close(desk_socket); /* without a desk nobody shall connect */
+  if (desk_socket < 0) return;
+  if (fork() != 0) {
+    close(desk_socket); /* without a desk nobody shall connect */
     return;
   }
   end_with_parent(parent);
@@ -917,6 +918,21 @@ static void begin_desk(int settings_file) {
   }
 }
 
+static void run_server(int settings_file, pid_t parent) {
+  shared.keeper_pid = getpid();
+  if (settings_file >= 0 && shared.children) open_desk();
+  const int kept[] = {out.folder,
+                      shared.given.descriptor,
+                      shared.list.descriptor,
+                      shared.wakes.descriptor,
+                      shared.box.descriptor,
+                      settings_file,
+                      desk_socket};
+  prepare_helper(kept, COUNT(kept)); /* closes the other end of the command's pipe, which waits for that */
+  begin_desk(settings_file);
+  serve(parent);
+}
+
 /* Returns the server, or 0. The processes of the recording open the files that it keeps, and what they need of it must
  * be there before they begin; they may outlive the command. */
 static pid_t begin_server(int settings_file) {
@@ -926,13 +942,7 @@ static pid_t begin_server(int settings_file) {
   if (pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   server = fork();
   if (server == 0) {
-    shared.keeper_pid = getpid();
-    if (settings_file >= 0 && shared.children) open_desk();
-    prepare_helper((const int[]){out.folder, shared.given.descriptor, shared.list.descriptor, shared.wakes.descriptor,
-                                 shared.box.descriptor, settings_file, desk_socket},
-                   7); /* so the other end of `ready` is closed */
-    begin_desk(settings_file);
-    serve(parent);
+    run_server(settings_file, parent);
     _exit(0);
   }
   close(ready[1]);

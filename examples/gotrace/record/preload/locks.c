@@ -79,16 +79,20 @@ static void tell_holder(const void *lock, uint32_t number) {
   errno = kept;
 }
 
+static inline uint32_t word_of(const void *lock, size_t index) {
+  uint32_t word;
+  memcpy(&word, (const char *)lock + index * sizeof word, sizeof word);
+  return word;
+}
+
 /* The thread that a mutex names. In musl only the kinds that check it do; of one that processes share, the holder may
  * be in another one. */
 static uint32_t mutex_holder(const pthread_mutex_t *m) {
 #if defined(__GLIBC__)
   return (uint32_t)m->__data.__owner;
 #else
-  uint32_t words[2];
-  memcpy(words, m, sizeof words);
-  if (words[0] & 15) return words[1] & 0x3fffffff;
-  return words[0] & MUSL_SHARED ? 0 : UNNAMED;
+  if (word_of(m, 0) & 15) return word_of(m, 1) & 0x3fffffff;
+  return word_of(m, 0) & MUSL_SHARED ? 0 : UNNAMED;
 #endif
 }
 
@@ -97,9 +101,8 @@ static uint32_t writer_of(const pthread_rwlock_t *l) {
 #if defined(__GLIBC__)
   return (uint32_t)l->__data.__cur_writer;
 #else
-  uint32_t words[3]; /* the state, waiters, whether processes share it */
-  memcpy(words, l, sizeof words);
-  return (words[0] & 0x7fffffff) == 0x7fffffff && !words[2] ? UNNAMED : 0;
+  /* The state, waiters, whether processes share it. */
+  return (word_of(l, 0) & 0x7fffffff) == 0x7fffffff && !word_of(l, 2) ? UNNAMED : 0;
 #endif
 }
 
@@ -108,12 +111,6 @@ static uint32_t writer_of(const pthread_rwlock_t *l) {
  * Where each C library notes that processes share a lock (PTHREAD_PROCESS_SHARED). A program may have initialized it
  * before it was traced, or another program may have.
  */
-
-static inline uint32_t word_of(const void *lock, size_t index) {
-  uint32_t word;
-  memcpy(&word, (const char *)lock + index * sizeof word, sizeof word);
-  return word;
-}
 
 static inline bool is_shared_mutex(const pthread_mutex_t *m) {
 #if defined(__GLIBC__)
