@@ -6189,11 +6189,11 @@ static const gotrace__origin gotrace__no_origin = {NULL, NULL};
 #define gotrace__chunk_bytes(chunk) ((uint32_t)sizeof(gotrace__record_chunk) + (chunk)->capacity)
 
 /* Raises the thread's flag. */
-GOTRACE__FN inline void gotrace__set_flag(gotrace__thread *m) {
+GOTRACE__FN inline void gotrace__set_flag(gotrace__thread *m, uintptr_t flag) {
 #if GOTRACE_SEQ_CST_FLAG
-  gotrace__store_seq_cst(&m->in_call, GOTRACE__FLAG());
+  gotrace__store_seq_cst(&m->in_call, flag);
 #else
-  gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG());
+  gotrace__store_relaxed(&m->in_call, flag);
   gotrace__signal_fence();
 #endif
 }
@@ -6204,14 +6204,15 @@ GOTRACE__FN inline void gotrace__order_flag(void) {
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&gotrace__t.fence))) gotrace__fence_seq_cst();
 #endif
 }
-GOTRACE__FN inline void gotrace__raise(gotrace__thread *m) {
-  gotrace__set_flag(m);
+GOTRACE__FN inline void gotrace__raise_to(gotrace__thread *m, uintptr_t flag) {
+  gotrace__set_flag(m, flag);
   gotrace__order_flag();
 }
+GOTRACE__ALWAYS_INLINE void gotrace__raise(gotrace__thread *m) { gotrace__raise_to(m, GOTRACE__FLAG()); }
 /* Raises it if it is down; gotrace__order_flag has to follow. A scheduler that does not ask gotrace_in_call may have
  * moved the call to another thread since that was seen; then this thread's record is the other one's, which may be in a
  * call. One instruction, without a lock prefix, since both threads hardly ever execute it at the same time. */
-GOTRACE__FN inline bool gotrace__claim(gotrace__thread *m) {
+GOTRACE__ALWAYS_INLINE bool gotrace__claim(gotrace__thread *m) {
 #if GOTRACE__GNU && defined(__x86_64__) && !defined(__ILP32__) && !GOTRACE_SEQ_CST_FLAG && !defined(GOTRACE__TSAN) && \
     !defined(GOTRACE__PLATFORM)
   uintptr_t before = 0;
@@ -6223,12 +6224,12 @@ GOTRACE__FN inline bool gotrace__claim(gotrace__thread *m) {
   return claimed;
 #else
   if (GOTRACE__UNLIKELY(gotrace__load_relaxed(&m->in_call))) return false;
-  gotrace__set_flag(m);
+  gotrace__set_flag(m, GOTRACE__FLAG());
   return true;
 #endif
 }
 /* The same for a call that has found tracing off and takes no part in a session: only signal handlers must see it. */
-GOTRACE__FN inline void gotrace__raise_off(gotrace__thread *m) {
+GOTRACE__ALWAYS_INLINE void gotrace__raise_off(gotrace__thread *m) {
   gotrace__store_relaxed(&m->in_call, GOTRACE__FLAG());
   gotrace__signal_fence();
 }
@@ -6713,8 +6714,11 @@ GOTRACE__FN inline bool gotrace__has_room(const gotrace__thread *m, uint32_t tex
   return m->chunk->size + texts <= m->chunk->last;
 }
 
-/* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. */
+/* The rest of gotrace__enter: the thread's first call in a session, or its chunk is full. The flag keeps the position
+ * of the function that has called gotrace__enter: that of this one, which is deeper, a handler's call might seem to
+ * have outlived. */
 GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uint32_t texts) {
+  const uintptr_t flag = gotrace__load_relaxed(&m->in_call);
   for (;;) {
     uint32_t session = gotrace__session_now();
     bool first = m->session != session;
@@ -6748,10 +6752,10 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
     if (!chunk) {
       gotrace__go_outside();
       if (gotrace__load_relaxed(&gotrace__on) == session) gotrace__wait_for_room();
-      gotrace__raise(m);
+      gotrace__raise_to(m, flag);
       continue;
     }
-    gotrace__raise(m);
+    gotrace__raise_to(m, flag);
     if (gotrace__session_now() != session || m->chunk != old) { /* or a signal handler's call has made one */
       gotrace__chunk_free(&gotrace__t.budget, chunk);
       gotrace__go_outside();
@@ -6787,7 +6791,7 @@ GOTRACE__FN GOTRACE__NOINLINE bool gotrace__enter_slowly(gotrace__thread *m, uin
 
 /* Begins a call while tracing is on: then the flag is up and there is room, also for so many bytes of texts. False:
  * tracing is off. (Before its first session a thread is ready for none.) */
-GOTRACE__FN inline bool gotrace__enter(gotrace__thread *m, uint32_t texts) {
+GOTRACE__ALWAYS_INLINE bool gotrace__enter(gotrace__thread *m, uint32_t texts) {
   if (GOTRACE__UNLIKELY(!gotrace__claim(m))) {
     gotrace__drop_nested();
     return false;
@@ -6796,10 +6800,10 @@ GOTRACE__FN inline bool gotrace__enter(gotrace__thread *m, uint32_t texts) {
   if (GOTRACE__LIKELY(gotrace__session_now() == m->ready && gotrace__has_room(m, texts))) return true;
   return gotrace__enter_slowly(m, texts);
 }
-GOTRACE__FN inline bool gotrace__begin(gotrace__thread *m) { return gotrace_enabled() && gotrace__enter(m, 0); }
+GOTRACE__ALWAYS_INLINE bool gotrace__begin(gotrace__thread *m) { return gotrace_enabled() && gotrace__enter(m, 0); }
 
 /* The same for a call that uses ids or free lists: the flag is up in any case (K6). */
-GOTRACE__FN inline bool gotrace__begin_anyway(gotrace__thread *m) {
+GOTRACE__ALWAYS_INLINE bool gotrace__begin_anyway(gotrace__thread *m) {
   if (gotrace__begin(m)) return true;
   gotrace__raise(m);
   return false;

@@ -5,12 +5,19 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* If another thread is in the allocator during a fork, the child cannot use ThreadSanitizer's allocator, unlike the C
- * library's. Therefore emitting threads allocate under a lock, and fork takes that lock. */
-#if defined(TEST_THREAD_SANITIZER)
+/* If another thread is in the allocator during a fork, the child cannot use a sanitizer's allocator, unlike the C
+ * library's. Therefore threads that run meanwhile allocate under a lock, and fork takes that lock. AddressSanitizer
+ * sees only the sink's memory, since the tracer has its own from the system. */
+#if defined(TEST_THREAD_SANITIZER) || defined(TEST_ADDRESS_SANITIZER)
+#define LOCKS_ALLOCATOR
 static pthread_mutex_t allocator = PTHREAD_MUTEX_INITIALIZER;
 static void lock_allocator(void) { pthread_mutex_lock(&allocator); }
 static void unlock_allocator(void) { pthread_mutex_unlock(&allocator); }
+#else
+#define lock_allocator() ((void)0)
+#define unlock_allocator() ((void)0)
+#endif
+#if defined(TEST_THREAD_SANITIZER)
 static void *locked_malloc(size_t size) {
   void *memory;
   lock_allocator();
@@ -25,9 +32,6 @@ static void locked_free(void *memory) {
 }
 #define GOTRACE_MALLOC(size) locked_malloc(size)
 #define GOTRACE_FREE(pointer, size) locked_free(pointer)
-#else
-#define lock_allocator() ((void)0)
-#define unlock_allocator() ((void)0)
 #endif
 
 #define GOTRACE_IMPLEMENTATION
@@ -201,6 +205,7 @@ static void after_samples(void) {
   wait_for_child(child);
 }
 
+#if !defined(GOTRACE__TSAN) /* ThreadSanitizer does not let a forked child start threads */
 /* The thread that has written the first log of a trace. */
 static int64_t thread_of_log(const test_bytes *bytes) {
   gotrace_decoder *decoder;
@@ -211,6 +216,7 @@ static int64_t thread_of_log(const test_bytes *bytes) {
   gotrace_decoder_close(decoder);
   return event.m;
 }
+#endif
 
 /* Exits with 0 if all is well. */
 static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, gotrace_proc *proc) {
@@ -269,7 +275,7 @@ static void in_the_child(const gotrace_location *entry, gotrace_go *waiting, got
     gotrace_get_stats(&stats);
     CHECK_EQUAL(stats.problems[GOTRACE_PROBLEM_GC_STATE], 0);
   }
-#if !defined(GOTRACE__TSAN) /* ThreadSanitizer does not let a forked child start threads */
+#if !defined(GOTRACE__TSAN)
   {
     gotrace_options options;
     memset(&options, 0, sizeof options);
@@ -377,7 +383,7 @@ int main(void) {
   gotrace_go *waiting;
   long i, forks = test_scaled(40);
   size_t k;
-#if defined(TEST_THREAD_SANITIZER)
+#if defined(LOCKS_ALLOCATOR)
   pthread_atfork(lock_allocator, unlock_allocator,
                  unlock_allocator); /* registered before gotrace's own handler, which frees in the child */
 #endif
