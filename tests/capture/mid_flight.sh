@@ -44,8 +44,8 @@ for name in "$@"; do
     echo "ok $name: $count traces in mid-flight, $events events"
   else
     failed=$((failed + 1))
-    echo "FAILED $name, run $seed, status $status:"
-    tail -n 30 "$dir/out" | sed "s|$dir/traces/||; s/^/    /"
+    tail -n 30 "$dir/out" | sed "s|$dir/traces/||" >"$dir/found"
+    fault "$name, run $seed, status $status" "$dir/found"
     sed -n 's/^\(.*\.trace\): .*/\1/p' "$dir/out" | sort -u | while read -r file; do keep "$file"; done
     keep "$(find "$dir/traces" -type f -printf '%T@ %p\n' | sort -n | sed -n '$s/[^ ]* //p')" # rejected, if the last
   fi

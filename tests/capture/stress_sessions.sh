@@ -30,8 +30,9 @@ if [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; t
 else # it crashed or hangs
   failed=1
   cat "$dir/out"
-  grep -q '^FAILED ' "$dir/out" || echo "FAILED stress_sessions ($configuration): status $status"
+  grep -q '^FAILED ' "$dir/out" || fault "stress_sessions ($configuration): status $status"
 fi
+has_told "$dir/out"
 keep "$dir"/session/*.refused
 open_all_in_go sessions "$dir/session"
 finish

@@ -23,11 +23,12 @@ for name in "$@"; do
   status=0
   "build/cases/$name" -n "$runs" -o "$dir/$name" -e $((runs / 50 + 1)) >"$dir/out" 2>&1 || status=$?
   cat "$dir/out"
+  has_told "$dir/out"
   passed=$((passed + $(grep -c '^ok ' "$dir/out" || true)))
   bad=$(grep -c '^FAILED ' "$dir/out" || true)
   if [ $status != 0 ] && [ "$bad" = 0 ]; then # it crashed
     bad=1
-    echo "FAILED $name: status $status"
+    fault "$name: status $status"
   fi
   failed=$((failed + bad))
   keep "$dir/$name"/*.refused

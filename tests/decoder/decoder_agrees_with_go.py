@@ -30,6 +30,8 @@ import sys
 import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.append(os.path.join(ROOT, "tests"))
+import faults  # noqa: E402
 
 # Go's error texts, and the decoder's result for the same cause (gotrace.h, GOTRACE_RESULTS).
 CAUSES = [
@@ -287,12 +289,15 @@ def main():
         print(__doc__)
         return 2
     codes = results()
-    wrong = 0
+    wrong = []
     for trace in sys.argv[2:]:
         difference = compare(sys.argv[1], trace, codes)
-        wrong += difference is not None
-        print(f"{os.path.basename(trace)}: " + (difference or "the same"))
-    print(f"{len(sys.argv) - 2} traces, {wrong} differ")
+        line = f"{os.path.basename(trace)}: " + (difference or "the same")
+        print(line)
+        if difference is not None:
+            wrong.append(line)
+    faults.repeat(wrong)
+    print(f"{len(sys.argv) - 2} traces, {len(wrong)} differ")
     return 1 if wrong else 0
 
 

@@ -7,6 +7,7 @@
 # the full comparison of open_in_go.sh. Up to 5 failures are shown; traces that failed are kept under build/failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. tests/faults.sh
 
 runs=${1:-200}
 dir=$(mktemp -d)
@@ -37,7 +38,7 @@ for example in scheduler threads hello; do
         77) left=$((left + 1)) ;;
         *)
           bad=$((bad + 1))
-          [ $((failed + bad)) -gt 5 ] || { echo "$example $format by Go $release, run $run:"; sed 's/^/    /' "$dir/out"; }
+          [ $((failed + bad)) -gt 5 ] || fault "$example $format by Go $release, run $run" "$dir/out"
           ;;
       esac
     done
@@ -51,5 +52,6 @@ for example in scheduler threads hello; do
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + left))
   done
 done
+repeat_faults
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ] && [ $passed -gt 0 ]

@@ -7,6 +7,7 @@ parent=${TMPDIR:-/tmp}
 dir=$(mktemp -d -p "$parent")
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
+. tests/faults.sh
 passed=0 failed=0 skipped=0
 
 # Copies rejected traces, NAME.refused or NAME.trace, to build/failed.
@@ -34,15 +35,16 @@ open_all_in_go() { # open_all_in_go NAME DIRECTORY
       ;;
     *)
       failed=$((failed + 1))
-      echo "FAILED $1 by Go:"
-      sed "s|^$2/||; s/^/    /" "$dir/out" | head -n 20
+      sed "s|^$2/||" "$dir/out" >"$dir/found"
+      fault "$1 by Go" "$dir/found"
       sed -n 's/^\(.*\.trace\): .*/\1/p' "$dir/out" | while read -r file; do keep "$file"; done
       ;;
   esac
 }
 
-# Prints the last line; status 1 if anything failed or nothing passed.
+# Repeats what failed and prints the last line; status 1 if anything failed or nothing passed.
 finish() {
+  repeat_faults
   echo "$passed passed, $failed failed, $skipped skipped"
   [ $failed = 0 ] && [ $passed -gt 0 ]
 }

@@ -133,12 +133,12 @@ for release in $releases; do
   }
   print "$release" "$trace" >"$out/$release" 2>"$out/err" || {
     echo "$trace: Go $release does not open it:"
-    head -n 20 "$out/err"
+    head -n 10 "$out/err"
     exit 1
   }
   [ -z "$view" ] || view "$trace" "$out/err" || {
     echo "$trace: the viewer of Go $release does not start:"
-    head -n 20 "$out/err"
+    head -n 10 "$out/err"
     exit 1
   }
   check+=(-g "$release" "$out/$release")

@@ -30,7 +30,8 @@ import zlib
 import check_trace
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-sys.path += [os.path.join(ROOT, "tests/tool"), os.path.join(ROOT, "tests/view")]
+sys.path += [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests/tool"), os.path.join(ROOT, "tests/view")]
+import faults  # noqa: E402
 from protobuf import fields  # noqa: E402
 from story import in_file  # noqa: E402
 
@@ -537,6 +538,7 @@ def main():
         if server:
             server.stop()
         shutil.rmtree(directory, ignore_errors=True)
+    faults.repeat(failures)
     print(f"{len(failures)} wrong")
     return 1 if failures else 0
 

@@ -8,6 +8,7 @@
 # the viewers. -b: every fifth trace, three formats. Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. tests/faults.sh
 tests/need.sh python3
 
 every=1 formats='1.8 1.11 1.21 1.22 1.26'
@@ -22,7 +23,6 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
 mkdir "$dir/all"
-wrong=0
 : >"$dir/pairs" # stays empty for the traces of Go 1.22
 number=0
 for trace in "$traces"/*.trace; do
@@ -30,9 +30,10 @@ for trace in "$traces"/*.trace; do
   "$tool" check "$trace" >/dev/null 2>&1 || continue # Go rejects it too: decoder_agrees_with_go.py checks that
   name=$dir/all/$(basename "$trace" .trace)
   for format in $formats; do
-    "$tool" convert --to $format -o "$name-to-$format.trace" "$trace" 2>"$dir/said" || { cat "$dir/said"; exit 1; }
+    "$tool" convert --to $format -o "$name-to-$format.trace" "$trace" 2>"$dir/said" ||
+      { fault "${name##*/} to $format" "$dir/said"; exit 1; }
     # The tool reports everything that it leaves out in one line.
-    [ "$(wc -l <"$dir/said")" -le 1 ] || { cat "$dir/said"; wrong=$((wrong + 1)); }
+    [ "$(wc -l <"$dir/said")" -le 1 ] || fault "${name##*/} to $format" "$dir/said"
     ln -sf "$name-to-$format.trace" "$dir/to-$format.trace"
   done
   # The contents are the same, except the ends of system calls, which only v2 has.
@@ -50,44 +51,42 @@ for trace in "$traces"/*.trace; do
   for part in "${parts[@]}"; do
     # A part without events is not a valid trace.
     "$tool" cut --from "${part% *}" --to "${part#* }" -o "$name-cut-${part/ /-to-}.trace" "$trace" 2>"$dir/said" || {
-      grep -q 'no events' "$dir/said" && continue
-      cat "$dir/said"
-      wrong=$((wrong + 1))
-      continue
+      grep -q 'no events' "$dir/said" ||
+        fault "${name##*/}, cut from ${part/ / to }" "$dir/said"
     }
   done
   for some in '--function main' '--proc 0'; do
     # shellcheck disable=SC2086
     "$tool" cut $some -o "$name-cut${some/ /-}.trace" "$trace" 2>"$dir/said" || {
-      grep -qE 'no goroutine in this part is selected|no (goroutine|proc 0) in the trace' "$dir/said" && continue
-      cat "$dir/said"
-      wrong=$((wrong + 1))
+      grep -qE 'no goroutine in this part is selected|no (goroutine|proc 0) in the trace' "$dir/said" ||
+        fault "${name##*/}, cut $some" "$dir/said"
     }
   done
 done
-[ ! -s "$dir/pairs" ] || tests/tool/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/said" 2>&1 || {
-  cat "$dir/said"
-  wrong=$((wrong + 1))
-}
+[ ! -s "$dir/pairs" ] || tests/tool/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/said" 2>&1 ||
+  fault "info of the conversions" "$dir/said"
 # Go's own summaries of goroutines do not change in conversions between formats that have the same events.
 if [ -s "$dir/summaries" ]; then
   program=$(sh tests/go/inside.sh 1.27 compare_summaries.go) || exit $?
-  "$program" -s 2us <"$dir/summaries" >"$dir/said" 2>&1 || {
-    cat "$dir/said"
-    wrong=$((wrong + 1))
-  }
+  "$program" -s 2us <"$dir/summaries" >"$dir/said" 2>&1 || fault "summaries of the conversions" "$dir/said"
   # The traces in Go's sources have no system calls.
-  [ "$what" = canned ] || ! grep ' 0 with system calls' "$dir/said" || wrong=$((wrong + 1))
+  [ "$what" = canned ] || ! grep -q ' 0 with system calls' "$dir/said" || fault "no system calls" "$dir/said"
 fi
 # Go opens all results, in one process per parser.
 results=$(find "$dir/all" -name '*.trace' | wc -l)
 status=0
 tests/go/check_many.sh "$dir/all" >"$dir/said" || status=$?
-[ $status = 0 ] || { sed "s|^$dir/all/||" "$dir/said"; [ $status = 77 ] && exit 77; wrong=$((wrong + $(grep -c '^/' "$dir/said" || true) + 1)); }
+if [ $status != 0 ]; then
+  sed "s|^$dir/all/|FAILED |" "$dir/said" | tee "$dir/told"
+  [ $status != 77 ] || exit 77
+  has_told "$dir/told"
+  grep -q '^FAILED ' "$dir/told" || fault "check_many.sh: status $status"
+fi
 for result in "$dir"/to-*.trace; do
   status=0
   tests/go/open_in_go.sh "$result" -n >"$dir/said" 2>&1 || status=$?
-  [ $status = 0 ] || { cat "$dir/said"; [ $status = 77 ] || wrong=$((wrong + 1)); }
+  [ $status = 0 ] || [ $status = 77 ] || fault "${result##*/}" "$dir/said"
 done
-echo "$results results of $traces, $wrong wrong"
-[ $wrong = 0 ] && [ $results -gt 0 ]
+repeat_faults
+echo "$results results of $traces, ${#faults[@]} wrong"
+[ ${#faults[@]} = 0 ] && [ $results -gt 0 ]

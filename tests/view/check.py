@@ -29,8 +29,9 @@ import tempfile
 from time import monotonic
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(sys.path[0], "../tool"))
+sys.path[1:1] = [os.path.join(sys.path[0], "../tool"), os.path.join(sys.path[0], "..")]
 import browser  # noqa: E402
+import faults  # noqa: E402
 import made_trace  # noqa: E402
 import serve  # noqa: E402
 from made_trace import numbers  # noqa: E402
@@ -970,7 +971,7 @@ def opened(b, how, trace):
 
 
 def compare_opened(browsers, how, windows, tool, traces):
-    generator, wrong = random.Random(2), 0
+    generator, wrong = random.Random(2), []
     for kind in browsers:
         for trace in traces:
             with kind(1280, 800) as b:
@@ -981,9 +982,10 @@ def compare_opened(browsers, how, windows, tool, traces):
                     no_errors(b)
                     print("%s, %s %s: %d windows, %s" % (kind.name, os.path.basename(trace), how, windows, ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items()) if n)), flush=True)
                 except (Wrong, RuntimeError, TimeoutError) as error:
-                    wrong += 1
-                    print("%s, %s %s: %s" % (kind.name, os.path.basename(trace), how, error), flush=True)
-    return wrong > 0
+                    wrong.append("%s, %s %s: %s" % (kind.name, os.path.basename(trace), how, error))
+                    print(wrong[-1], flush=True)
+    faults.repeat(wrong)
+    return wrong != []
 
 
 def main(words):
@@ -1003,7 +1005,7 @@ def main(words):
         return 77
     if how:
         return compare_opened(browsers, how, windows, tool, traces)
-    generator, wrong, all_counts = random.Random(1), 0, collections.Counter()
+    generator, wrong, all_counts = random.Random(1), [], collections.Counter()
     with tempfile.TemporaryDirectory() as directory:
         for kind in browsers:
             share = windows if len(browsers) == 1 else windows // 3 if kind is browsers[-1] else windows - windows // 3
@@ -1045,12 +1047,13 @@ def main(words):
                         no_errors(b)
                         print("%s, %s: %s" % (kind.name, os.path.basename(trace), ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items()) if n)))
                     except (Wrong, RuntimeError, TimeoutError) as error:
-                        wrong += 1
-                        print("%s, %s: %s" % (kind.name, os.path.basename(trace), error))
+                        wrong.append("%s, %s: %s" % (kind.name, os.path.basename(trace), error))
+                        print(wrong[-1])
     missing = [what for what in COMPARED if not all_counts[what]] if len(traces) > 1 else []
     if missing:
-        print("nothing compared:", *missing)
-    return wrong > 0 or missing != []
+        wrong.append(" ".join(["nothing compared:", *missing]))
+    faults.repeat(wrong)
+    return wrong != []
 
 
 if __name__ == "__main__":
