@@ -22,14 +22,14 @@ LINK = "[...document.querySelectorAll('#panel button')].find((x) => x.textConten
 def check_samples(b):
     """A time, a goroutine and a task tell how many CPU samples they have."""
     b.run("gotrace.app.setRange(0, 15000)")
-    b.wait_for("document.querySelector('#panel table.places')", 20)
+    b.wait_for("document.querySelector('#panel table.places')")
     rows = b.run("return [...document.querySelector('#panel table.places').rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
     assert rows[0][rows[0].index("running") + 1] == "CPU samples" and [row[0] for row in rows[1:]] == ["main.main"], rows
     assert rows[1][rows[0].index("CPU samples")] == "1", rows
     b.run("gotrace.app.panels.showRow(gotrace.app.model.rows.find((row) => row.kind === 2 && row.begin <= row.end))")
-    b.wait_for(PANEL + ".textContent.includes('3 CPU samples, of that, at 100 a second')", 20)
+    b.wait_for(PANEL + ".textContent.includes('3 CPU samples, of that, at 100 a second')")
     b.run("return gotrace.app.search('task 7')")
-    b.wait_for(PANEL + ".textContent.includes('in its regions, 48.000 µs running, with 2 CPU samples: at 100 a second, 20.000 ms')", 20)
+    b.wait_for(PANEL + ".textContent.includes('in its regions, 48.000 µs running, with 2 CPU samples: at 100 a second, 20.000 ms')")
 
 
 def check_flames(b):
@@ -37,16 +37,16 @@ def check_flames(b):
     title = "document.querySelector('#flame > .place').textContent"
     b.run("gotrace.app.setRange(0, 30000)")
     b.keys("3")
-    b.wait_for("[...document.querySelectorAll('#flame button')].some((button) => button.textContent === 'CPU samples')", 20)
+    b.wait_for("[...document.querySelectorAll('#flame button')].some((button) => button.textContent === 'CPU samples')")
     b.run("[...document.querySelectorAll('#flame button')].find((button) => button.textContent === 'CPU samples').click()")
-    b.wait_for(title + " === 'all: 3 samples (100.0 %)'", 20)
+    b.wait_for(title + " === 'all: 3 samples (100.0 %)'")
     b.run("const choice = document.querySelector('#flame select'); choice.value = [...choice.options].findIndex((o) => o.text === 'the selected time'); choice.dispatchEvent(new Event('change'))")
-    b.wait_for(title + " === 'all: 2 samples (100.0 %)'", 20)
+    b.wait_for(title + " === 'all: 2 samples (100.0 %)'")
     painted = "const c = document.querySelector('#flame canvas'); return [...c.getContext('2d').getImageData(5, 5 + 19 * 1, 1, 1).data].join()"
     before = b.run(painted)
     for text, told in ("PARSE", "found: 2 samples of 2 samples (100.0 %)"), ("/^nothing/", "found: 0 samples of 2 samples (0.0 %)"):
         b.run("const box = document.querySelector('#flame input'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))", text)
-        b.wait_for(title + " === '%s'" % told, 20)
+        b.wait_for(title + " === '%s'" % told)
         assert b.run(painted) != before  # main.main is not what is found
     b.run("const box = document.querySelector('#flame input'); box.value = ''; box.dispatchEvent(new Event('input'))")
     assert b.run(painted) == before
@@ -63,16 +63,16 @@ def check_long(b):
         signal.addEventListener("abort", () => { window.ended = words; reject(new Error("ended")); });
       });
       gotrace.app.setRange(0, 60000);""")
-    b.wait_for(PANEL + ".textContent.includes('reading: 42 %')", 20)
+    b.wait_for(PANEL + ".textContent.includes('reading: 42 %')")
     b.run(LINK % "cancel" + ".click()")
-    b.wait_for(LINK % "add up what happened", 20)
+    b.wait_for(LINK % "add up what happened")
     assert b.run("return window.ended.includes('info')") and "reading" not in b.run("return %s.textContent" % PANEL)
     b.run("gotrace.app.view.compared = {from: 0, to: 30000}; gotrace.app.setRange(30000, 60000)")  # each of the two times is half of it
-    b.wait_for("[...document.querySelectorAll('#panel .place')].filter((line) => line.textContent.includes('reading: 42 %')).length === 2", 20)
+    b.wait_for("[...document.querySelectorAll('#panel .place')].filter((line) => line.textContent.includes('reading: 42 %')).length === 2")
     b.run(LINK % "cancel" + ".click()")
-    b.wait_for(LINK % "compare both times", 20)
+    b.wait_for(LINK % "compare both times")
     b.run("delete gotrace.app.data.files[0].trace.reader.run;" + LINK % "add up what happened" + ".click()")
-    b.wait_for("document.querySelector('#panel table.places')", 20)
+    b.wait_for("document.querySelector('#panel table.places')")
 
 
 def check_search(b):
@@ -86,13 +86,13 @@ def check_search(b):
       gotrace.app.search("parse").then(() => { window.ended = true; });
       return chunks.length;""")
     assert chunks >= 3, chunks
-    b.wait_for("window.ended", 20)
+    b.wait_for("window.ended")
     said = b.run("return window.said")
     assert said[0].startswith("searching: ") and said[-1].startswith("1 of ") and len(said) >= 2, said
     b.run("window.said = [], window.ended = false; gotrace.app.search('parse').then(() => { window.ended = true; })")
-    b.wait_for("window.said.length", 20)
+    b.wait_for("window.said.length")
     b.keys("Escape")
-    b.wait_for("window.ended", 20)
+    b.wait_for("window.ended")
     assert b.run("return [document.getElementById('found').textContent, gotrace.app.results]") == ["", None]
 
 

@@ -317,7 +317,7 @@ def compare_flames(b, tool, trace, begin, end):
       window.root = null;
       app.panels.drawFlame = (content, title, root) => { window.root = root; };
       app.panels.fillTree(document.createElement("div"), document.createElement("div"), app.panels.flameKinds()[3], {from: arguments[0], to: arguments[1]});""", begin, end)
-    b.wait_for("window.root", 20)
+    b.wait_for("window.root")
     drawn = b.run("""
       delete gotrace.app.panels.drawFlame;
       const walk = (node, above) => [...node.children].flatMap(([name, child]) => [[[...above, name].join(";"), child.value], ...walk(child, [...above, name])]);
@@ -344,7 +344,7 @@ def compare_pictured_flames(b, command):
     for stack, time in want.items():
         check(got[stack] >= time, "%s was runnable for %d in the flame graph, for %d in the profile" % (stack, got[stack], time))
     b.keys("3")
-    b.wait_for("document.querySelector('#flame canvas')", 20)
+    b.wait_for("document.querySelector('#flame canvas')")
     b.keys("1")
 
 
@@ -360,7 +360,7 @@ def compare_selection(b, expected, generator, tool, trace):
             continue
         if not has_reader(b):  # the panel names the command that adds up
             b.run("gotrace.app.setRange(arguments[0], arguments[1])", begin, end)
-            b.wait_for("document.getElementById('panel').textContent.includes('gotrace info --from %dns --to %dns FILE')" % (begin, end), 20)
+            b.wait_for("document.getElementById('panel').textContent.includes('gotrace info --from %dns --to %dns FILE')" % (begin, end))
             continue
         text = answer(b, "info", "--json", "--from", "%dns" % begin, "--to", "%dns" % end)
         native = subprocess.run([tool, "info", "--json", "--from", "%dns" % begin, "--to", "%dns" % end, trace], check=True, stdout=subprocess.PIPE).stdout.decode("utf-8")
@@ -382,9 +382,9 @@ def compare_selection(b, expected, generator, tool, trace):
             continue
         b.run("gotrace.app.setRange(arguments[0], arguments[1])", begin, end)
         if not json.loads(text)["functions"]:
-            b.wait_for("document.getElementById('panel').textContent.includes('no goroutine was there')", 20)
+            b.wait_for("document.getElementById('panel').textContent.includes('no goroutine was there')")
             continue
-        b.wait_for("document.querySelector('#panel table.places tbody tr')", 20)
+        b.wait_for("document.querySelector('#panel table.places tbody tr')")
         rows = b.run("return [...document.querySelector('#panel table.places').rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
         shown = sorted((row[0], row[1], row[rows[0].index("runnable")]) for row in rows[1:])
         told = lambda time: b.run("return arguments[0] ? duration(arguments[0]) : ''", time)  # noqa: E731
@@ -416,7 +416,7 @@ def try_hands(b, url):
 
     def until(condition, message):
         try:
-            b.wait_for(condition, 20)
+            b.wait_for(condition)
         except TimeoutError:
             raise Wrong(message) from None
 
@@ -652,7 +652,7 @@ def try_names(b, tool, directory):
     b.keys("e"), b.frame()
     check(b.run("return gotrace.app.model.rows.map((r) => r.name).filter((name) => name.includes('evil'))") == ["?evil?", "?evil?"], "a name turns the direction")
     b.run("gotrace.app.search('=?evil?')")
-    b.wait_for("gotrace.app.result === 0", 20)
+    b.wait_for("gotrace.app.result === 0")
     check(b.run("return gotrace.app.results.length") == 1, "= finds more than the goroutines of a function")
     b.keys("Escape")
     x, y = b.run("""
@@ -660,9 +660,9 @@ def try_names(b, tool, directory):
         gotrace.app.reveal(line.row.number), painter.draw();
         return [painter.x((line.row.begin + line.row.end) / 2), painter.lineTop(line) + line.height / 2];""")
     b.mouse((x, y))
-    b.wait_for("!document.getElementById('tip').hidden", 20)
+    b.wait_for("!document.getElementById('tip').hidden")
     b.mouse((x + 1, y), "down", "up")
-    b.wait_for("!document.getElementById('panel').hidden", 20)
+    b.wait_for("!document.getElementById('panel').hidden")
     for box in "tip", "panel":
         wide, room = b.run("const box = document.getElementById(arguments[0]); box.hidden = false; return [box.scrollWidth, box.clientWidth]", box)
         check(0 < wide <= room, "a name leaves the box", box, wide, room)
@@ -676,13 +676,13 @@ def try_functions(b, tool, directory):
     for text, wanted in ("sync.wait", ["in sync.Wait, sync"]), ("unlock", ["in main.unlock, runnable"]), ("main.worker", ["G2 main.worker"]), \
             ("=sync.Wait", []):
         b.run("gotrace.app.search(arguments[0])", text)
-        b.wait_for("gotrace.app.results && document.getElementById('found').textContent", 20)
+        b.wait_for("gotrace.app.results && document.getElementById('found').textContent")
         found = b.run("return gotrace.app.results.map((result) => result.what)")
         check(found == wanted, "the search for", text, "finds", found)
         b.keys("Escape")
     b.run("const {model} = gotrace.app, row = model.rows.find((r) => r.name === 'main.worker');"
           "return gotrace.app.sliceAt(row.number, 10000, false).then((slice) => gotrace.app.select(slice))")
-    b.wait_for("document.getElementById('panel').textContent.includes('running')", 20)
+    b.wait_for("document.getElementById('panel').textContent.includes('running')")
     panel = b.run("return document.getElementById('panel').textContent")
     told = "all of this function3, 25.000 µs, longest 12.000 µs"
     check(told in panel, "the details of a running slice:", panel)
@@ -710,7 +710,7 @@ def try_named(b, tool, directory, watched):
     check({"▾ net", "▾ pool", "G5 log"} <= set(drawn), "groups of threads:", drawn)
     b.run("const {model} = gotrace.app, row = model.rows.find((r) => r.name === 'net');"
           "return gotrace.app.sliceAt(row.number, 16500, false).then((slice) => gotrace.app.select(slice))")
-    b.wait_for("document.getElementById('panel').textContent.includes('G3')", 20)
+    b.wait_for("document.getElementById('panel').textContent.includes('G3')")
     b.keys("2")
     said = drawn + b.run("return ['panel', 'summary', 'legend', 'status', 'facts'].map((id) => document.getElementById(id).textContent)")
     check(sum(told in text for text in said[len(drawn):]) == 3, "panel, summary, legend:", said[len(drawn):])
@@ -725,7 +725,7 @@ def try_unended(b, tool, directory):
     open_page(b, tool, page, write(directory, "unended.trace", made_trace.waits_for_ever()))
     b.run("const {model} = gotrace.app, row = model.rows.find((r) => r.name === 'main.leak');"
           "return gotrace.app.sliceAt(row.number, 5000, false).then((slice) => gotrace.app.select(slice))")
-    b.wait_for("document.getElementById('panel').textContent.includes('forever')", 20)
+    b.wait_for("document.getElementById('panel').textContent.includes('forever')")
     panel = b.run("return document.getElementById('panel').textContent")
     check("1, 7.000 µs, longest 7.000 µs, 1 not ended" in panel, "the panel of a wait for ever:", panel)
     b.keys("2")
@@ -743,13 +743,13 @@ def try_many(b, tool, directory):
     rows = b.run("return [...document.querySelector('#summary table').querySelectorAll('tbody tr')].map((r) => r.textContent)")
     check(len(rows) == 501 and rows[-1] == "and 201 more", len(rows), "rows, and at last", rows[-1])
     b.keys("ArrowDown", "ArrowDown")
-    b.wait_for("document.getElementById('summary').scrollTop > 0", 20)
+    b.wait_for("document.getElementById('summary').scrollTop > 0")
     # Enter leads to the next result, but on a button it presses that.
     b.keys("1")
     b.run("gotrace.app.search('main.f')")
     for key, result in (("", 0), ("Enter", 1)):
         b.keys(*[key] if key else [])
-        b.wait_for("gotrace.app.result === %d" % result, 20)
+        b.wait_for("gotrace.app.result === %d" % result)
     dark = b.run("document.getElementById('theme').focus(); return gotrace.app.dark")
     b.keys("Enter")
     check(b.run("return gotrace.app.dark") != dark and b.run("return gotrace.app.result") == 1, "Enter on a button does something else")
@@ -773,7 +773,7 @@ def try_instant_tasks(b, tool, directory):
         b.run("""
             const {app} = gotrace, row = app.model.rows.find((r) => r.kind === 4);
             app.select({row: row.number, begin: row.begin, end: row.begin, size: 1, colour: 0, what: arguments[0], who: 0, times: []});""", task)
-        b.wait_for("document.getElementById('panel').textContent.includes('Parts (1)')", 20)
+        b.wait_for("document.getElementById('panel').textContent.includes('Parts (1)')")
         panel = b.run("return document.getElementById('panel').textContent")
         check("log job: log %d" % task in panel, "task", task, "has the parts", panel)
     no_errors(b)
@@ -922,11 +922,11 @@ def try_big_ids(b, tool, directory):
     names = b.run("return gotrace.app.model.rows.filter((r) => r.kind === 2).map((r) => gotrace.app.model.goName(r.number))")
     check(sorted(name.split(" ")[0] for name in names) == sorted("G%d" % g for g in (BIG[0], BIG[1], BIG[3])), names)
     b.keys("/", *"task %d" % BIG[3], "Enter")
-    b.wait_for("gotrace.app.view.selected && document.querySelector('#panel h2').textContent.startsWith('task')", 20)
+    b.wait_for("gotrace.app.view.selected && document.querySelector('#panel h2').textContent.startsWith('task')")
     panel = b.run("return document.getElementById('panel').textContent")
     check("task %d" % BIG[3] in panel and "part of" + "task %d" % BIG[2] in panel and "Parts (2)" in panel, panel)
     b.keys("Escape", "Escape", "0", "n")
-    b.wait_for("gotrace.app.view.mark", 20)
+    b.wait_for("gotrace.app.view.mark")
     b.keys("n")
     panel = b.run("return document.getElementById('panel').textContent")
     check("message" in panel and "G%d" % BIG[0] in panel and "task %d" % BIG[3] in panel, "N leads to " + panel)

@@ -215,7 +215,7 @@ def check_address(b):
     b.mouse((x - 10, y), "down", "up")
     b.wait_for("gotrace.app.view.selected && location.hash === gotrace.app.fragment() && location.hash.includes('s=')")
     b.run("location.hash = location.hash.replace(/&s=[^&]*/, ''); gotrace.app.writeFragment()")
-    b.wait_for("!gotrace.app.view.selected && !location.hash.includes('s=')", 20)
+    b.wait_for("!gotrace.app.view.selected && !location.hash.includes('s=')")
     reset(b)
 
 

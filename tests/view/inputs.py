@@ -42,13 +42,13 @@ class Person:
         self.press("/")
         self.input()
         self.b.keys(*text, "Enter")
-        self.b.wait_for("document.getElementById('found').textContent", 20)
+        self.b.wait_for("document.getElementById('found').textContent")
         self.b.frame()
 
     def click(self, element):
         """On what a script finds, which is looked for on the page, not pressed by the script."""
         self.input()
-        self.b.wait_for(element, 20)
+        self.b.wait_for(element)
         x, y = self.b.run("const element = %s; element.scrollIntoView({block: 'center'}); const box = element.getBoundingClientRect(), picture = document.getElementById('canvas').getBoundingClientRect();"
                           "return [box.left + box.width / 2 - picture.left, box.top + box.height / 2 - picture.top]" % element)
         self.b.mouse((x, y), "down", "up")
@@ -56,7 +56,7 @@ class Person:
     def panel(self, *words):
         """What the details say, once they have all of these words."""
         for word in words:
-            self.b.wait_for("document.getElementById('panel').innerText.includes('%s')" % word, 20)
+            self.b.wait_for("document.getElementById('panel').innerText.includes('%s')" % word)
         return self.b.run("return document.getElementById('panel').innerText")
 
 
@@ -91,7 +91,7 @@ def life(p):
 def distributions(p):
     p.press("2")
     table = "[...document.querySelectorAll('#summary table')].find((t) => t.getAttribute('aria-label') === 'medians and tails')"
-    p.b.wait_for(table, 20)
+    p.b.wait_for(table)
     titles, *rows = p.b.run("return [...%s.rows].map((row) => [...row.cells].map((cell) => cell.textContent))" % table)
     assert {title[2:] for title in titles[1:]} == {"task request", "task upload"}, titles
     of = {title[2:]: dict((row[0], row[place]) for row in rows) for place, title in enumerate(titles) if place}

@@ -76,7 +76,7 @@ def check_words(b, page):
     b.open_page(page)
     asked = "document.querySelector('#panel table.places')"
     b.run("gotrace.app.setRange(gotrace.app.data.begin, gotrace.app.data.end)")
-    b.wait_for(asked, 20)
+    b.wait_for(asked)
     for more in False, True:
         if more:
             b.run("[...document.querySelectorAll('#panel button')].find((x) => x.textContent === 'all columns').click()")
@@ -84,7 +84,7 @@ def check_words(b, page):
             assert b.run("return [...document.querySelectorAll('#panel .wide')].every((box) => box.scrollWidth <= box.clientWidth)")
         assert broken_words(b, "#panel") == [], broken_words(b, "#panel")
     b.run("gotrace.app.panels.showRow(gotrace.app.model.rows.find((row) => row.kind === 2 && row.begin <= row.end))")
-    b.wait_for(asked, 20)
+    b.wait_for(asked)
     assert broken_words(b, "#panel") == [], broken_words(b, "#panel")
     b.run("return gotrace.app.search('read')")
     assert b.run("return document.querySelectorAll('#results tbody tr').length") > 1
@@ -173,11 +173,11 @@ def check_stopped(b):
         assert 0.4 < hatched < 0.6 and before == after == 0, (kind, hatched, before, after)
     b.run("return gotrace.app.sliceAt(gotrace.app.model.rows.find((r) => r.id === 1 && r.kind === 2).number, 5000, false).then((slice) => gotrace.app.select(slice))")
     told = "document.getElementById('panel').textContent.includes('the world was stopped for %s')"
-    b.wait_for(told % "500 ns", 20)
+    b.wait_for(told % "500 ns")
     b.run("gotrace.app.setRange(7700, 9000)")
-    b.wait_for(told % "300 ns", 20)
+    b.wait_for(told % "300 ns")
     b.run("gotrace.app.setRange(0, 7500)")
-    b.wait_for("document.querySelector('#panel h2').textContent === 'From ' + moment(0) + ' to ' + moment(7500) && document.querySelector('#panel table.places')", 20)
+    b.wait_for("document.querySelector('#panel h2').textContent === 'From ' + moment(0) + ' to ' + moment(7500) && document.querySelector('#panel table.places')")
     assert not b.run("return " + told % "")
     # The summary does not count it as running.
     b.keys("2")

@@ -178,7 +178,7 @@ def look(pages):
         assert "Left out, because it came last: the names of %s goroutines" % format(3001 - share(20000), ",") in said, said
         b.run("const {model} = gotrace.app, row = model.rows.find((r) => r.name === 'main.f2999');"
               "return gotrace.app.sliceAt(row.number, row.begin, false).then((slice) => gotrace.app.select(slice))")
-        b.wait_for("document.getElementById('panel').textContent.includes('main.f2999')", 20)
+        b.wait_for("document.getElementById('panel').textContent.includes('main.f2999')")
         others = b.run("return gotrace.app.model.functions.find((f) => f.name === '(others)').goroutines")
         assert others == 3001 - share(20000), others
 

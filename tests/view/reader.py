@@ -120,7 +120,7 @@ def check_asking(b, traces):
     b.choose("#file", traces.path("task.trace"))
     assert opened(b, "task.trace") == ""
     b.drop(("none.trace", b"no trace"), first="window.spent = document.createElement('div'); gotrace.app.panels.fillSpent(window.spent, gotrace.app.data.files[0], '12');")
-    b.wait_for("window.spent.textContent.includes('60.000 ms')", 20)
+    b.wait_for("window.spent.textContent.includes('60.000 ms')")
     assert opened(b, "none.trace").startswith("none.trace: ")
 
 

@@ -267,7 +267,7 @@ def check_labels(b, page):
       const line = painter.visibleLines().find((l) => l.type === 'row' && l.row.kind === 2 && painter.lineMiddle(l) < painter.height - 4);
       return [line.row.number, painter.lineMiddle(line)]""")
     b.mouse((60, y), "down", "up")
-    b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length", 20)
+    b.wait_for("document.querySelectorAll('#panel table.places tbody tr').length && document.querySelectorAll('#panel table.shares tr').length")
     title, begin, end, slices = b.run("""const {model, data} = gotrace.app, row = model.rows[arguments[0]], found = [];
       return data.load(0, data.begin, data.end).then((chunks) => {
         for (const {slices} of chunks) {

@@ -300,7 +300,7 @@ def check_gone(b, trace):
     with Server(trace) as server:
         assert picture(b, server.address, "a.trace")
     b.run("const {data} = gotrace.app; gotrace.app.setRange(data.begin, (data.begin + data.end) / 2)")
-    b.wait_for("document.getElementById('panel').textContent.includes('gotrace view, which served the trace to this page, has ended: start it again')", 20)
+    b.wait_for("document.getElementById('panel').textContent.includes('gotrace view, which served the trace to this page, has ended: start it again')")
     assert "Error" not in b.run("return document.getElementById('panel').textContent")
     b.open("about:blank")
 

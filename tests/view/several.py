@@ -90,7 +90,7 @@ def check_sections(b):
     b.run("const {model} = gotrace.app; gotrace.app.fold(model.groups.filter((g) => g.type === 'file')[1], true); gotrace.app.painter.draw()")
     assert set(b.run(rows)) == {0} and b.run(sections)[1] == ["b.trace", True]
     b.run("gotrace.app.scroll(1e9)")
-    b.wait_for("gotrace.app.painter.strips.get('1/file')?.most > 0", 20)  # a strip of all its goroutines
+    b.wait_for("gotrace.app.painter.strips.get('1/file')?.most > 0")  # a strip of all its goroutines
     b.run("const {app} = gotrace, row = app.model.rows.find((r) => r.file.number === 1 && r.kind === 2 && r.begin <= r.end); return app.goTo(row.number, (row.begin + row.end) / 2)")
     b.frame()
     assert set(b.run(rows)) == {0, 1} and b.run("return gotrace.app.model.fileOf(gotrace.app.view.selected.row).name") == "b.trace"
