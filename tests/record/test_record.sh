@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, that are not traced, closed standard files, a umask without rights, two recorders with one output, broken pipes, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, nested (a recorder that is recorded), processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces situations signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces situations signals libraries descriptors bad_use executes outputs hostile children nested processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -948,6 +948,60 @@ test_children() {
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
   [ "$(ls "$work"/*.trace | wc -l)" = 1 ] || fail "children were traced"
   rm -f "$work"/*.trace
+}
+
+# A recorder does the same when another one records it, which says what it leaves to it.
+test_nested() {
+  local outer inner status trace tries
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  for outer in '' --children; do
+    for inner in '' --children; do
+      status=0
+      "$tool" record $outer -o "$work/outer.%p.trace" "$tool" record $inner -o "$work/inner.%p.trace" sh -c "$work/ends fork; exit \$?" \
+        >"$work/traced" 2>"$work/err" || status=$?
+      [ $status = 9 ] || { cat "$work/err"; fail "nested: $outer, $inner: status $status"; }
+      ! grep -q 'did not begin\|problems\|early' "$work/err" || { cat "$work/err"; fail "nested: $outer, $inner"; }
+      [ "$(grep -c 'is not traced any more: another gotrace record records what it has executed$' "$work/err")" = $([ $outer ] && echo 1 || echo 0) ] ||
+        { cat "$work/err"; fail "nested: $outer, $inner: does not say what is left to the inner one"; }
+      [ "$(ls "$work"/inner.*.trace | wc -l)" = $([ $inner ] && echo 4 || echo 1) ] || { ls "$work"; fail "nested: $outer, $inner: the inner one's traces"; }
+      tries=0 # the server of the inner one goes on for a while
+      until "$tool" check "$work"/{outer,inner}.*.trace >"$work/checked" 2>&1; do
+        [ $((tries += 1)) -lt 200 ] || { cat "$work/checked"; fail "nested: $outer, $inner: a trace"; }
+        sleep 0.05
+      done
+      for trace in "$work"/outer.*.trace; do "$tool" dump "$trace"; done >"$work/events"
+      ! grep -q last_thing "$work/events" || fail "nested: $outer, $inner: recorded twice"
+      rm "$work"/{outer,inner}.*.trace
+    done
+  done
+  cmp <(cd "$work" && "$tool" record -q env | grep -v '^_=' | sort) \
+    <(cd "$work" && "$tool" record -q --children "$tool" record -q env | grep -v '^_=' | sort) || fail 'nested: another environment'
+  # The outer one can be asked about the program until it leaves it to the inner one. So another process has the addresses
+  # of programs that start soon, and closes them then.
+  python3 - "$tool" "$work/asked.trace" <<'END' || fail "nested: the inner recorder cannot be asked"
+import socket, subprocess, sys, time
+tool, trace = sys.argv[1:]
+for _ in range(20):
+    last = int(open("/proc/loadavg").read().split()[-1])
+    held = {}
+    for pid in range(last + 1, last + 201):
+        held[pid] = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        held[pid].bind(f"\0gotrace record {pid}")
+    recorder = subprocess.Popen([tool, "record", "-q", "-o", trace, "cat"], stdin=subprocess.PIPE)
+    children = lambda: [int(pid) for pid in open(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read().split()]
+    name = lambda pid: open(f"/proc/{pid}/comm").read().strip()
+    while not (program := [pid for pid in children() if name(pid) == "cat"]): time.sleep(0.01)
+    ask = lambda: subprocess.run([tool, "ctl", str(program[0]), "stats"], capture_output=True, text=True)
+    was_held = program[0] in held
+    assert not was_held or "is not recorded" in ask().stderr
+    for one in held.values(): one.close()
+    end = time.monotonic() + 20
+    while (answer := ask()).returncode and time.monotonic() < end: time.sleep(0.01)
+    recorder.communicate()
+    if answer.returncode: sys.exit(answer.stderr)
+    if was_held: sys.exit(0)
+sys.exit("no program had such an address")
+END
 }
 
 # Which other process ended a wait: after each of a program of known truth, and in a pipeline of a shell.

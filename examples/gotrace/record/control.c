@@ -34,18 +34,22 @@ static bool is_friend(int connection) {
 /* ---------------------------------------------------------------------------------------------------- recorder ---- */
 
 static int listener = -1;
+static pid_t about; /* the program; 0: there is none */
 
 void control_begin(pid_t process) {
   struct sockaddr_un address;
   socklen_t size = address_for(&address, FOR_CONTROL, process);
+  about = process;
   listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0 || (bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 4) == 0)) return;
-  control_end();
+  close(listener);
+  listener = -1;
 }
 
 void control_end(void) {
   if (listener >= 0) close(listener);
   listener = -1;
+  about = 0;
 }
 
 /* What the flight recorder keeps, as a file in memory; -1: see errno. */
@@ -109,7 +113,9 @@ static void answer_one(int connection, recorder *r, int trace, void (*start)(voi
 }
 
 void control_answer(recorder *r, int trace, void (*start)(void), void (*stop)(void)) {
-  int connection = listener < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+  int connection;
+  if (listener < 0 && about) control_begin(about); /* another recorder had it, which records this one */
+  connection = listener < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (connection < 0) return;
   answer_one(connection, r, trace, start, stop);
   close(connection);

@@ -434,7 +434,7 @@ static bool leaves_box(void) {
   if (recorder_said(outside.recorder) != TRACE_EXECUTES) left = 0;
   else if (has_successor()) return true;
   else if (!left && !has_box()) left = milliseconds_now();
-  return left && milliseconds_now() - left > SUCCESSOR_PATIENCE;
+  return left && (recorder_is_left(outside.recorder) || milliseconds_now() - left > SUCCESSOR_PATIENCE);
 }
 
 /* The process has ended while its trace began, so its file stays empty. */
@@ -467,6 +467,7 @@ static void finish_outside(int status) {
   end.unwritten = outside.output < 0 && !end.unused;
   end.why = outside.stopped ? TRACE_STOPPED : why_ended(recorder_said(r), status);
   end.unreached = recorder_unreached(r);
+  end.left = recorder_is_left(r);
   end.sandboxed = recorder_is_sandboxed(r);
   recorder_finish(r, outside.output, &end);
   remove_empty(end.unused != 0);
@@ -976,11 +977,20 @@ static void prepare_signals(void) {
     if (sigaction(passed[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(passed[i], &action, NULL);
 }
 
+/* What is in LD_PRELOAD. The library of another recorder, which records this command, comes first and is left out. */
+static const char *old_preload(void) {
+  const char *old = getenv("LD_PRELOAD");
+  if (!old) return "";
+  if (!getenv(BOARD_VARIABLE)) return old;
+  old += strcspn(old, ":");
+  return old + (*old == ':');
+}
+
 /* In the child, so that programs that the tool runs later are not traced. */
 static void add_to_environment(const char *library, int file) {
-  const char *old = getenv("LD_PRELOAD");
+  const char *old = old_preload();
   char text[2 * BOARD_PATH + 64];
-  snprintf(text, sizeof text, "%s%s%s", library, old && *old ? ":" : "", old ? old : "");
+  snprintf(text, sizeof text, "%s%s%s", library, *old ? ":" : "", old);
   setenv("LD_PRELOAD", text, 1);
   snprintf(text, sizeof text, "/proc/%d/fd/%d:%0*d", (int)shared.keeper_pid, file, BOARD_DIGITS, 0);
   setenv(BOARD_VARIABLE, text, 1);
@@ -1327,7 +1337,10 @@ static void summarize(trace *t, bool details) {
             gotrace_result_string((gotrace_result)t->start.result), error_text(t->start.system_error));
     return;
   }
-  if (end->why == TRACE_EXECUTES && !t->goes_on)
+  if (end->why == TRACE_EXECUTES && end->left)
+    fprintf(stderr, "gotrace: process %d is not traced any more: another gotrace record records what it has executed\n",
+            process);
+  else if (end->why == TRACE_EXECUTES && !t->goes_on)
     fprintf(stderr,
             "gotrace: process %d is not traced any more: it has executed a program that loads no library or that ended "
             "at once, or has given up privileges, or has entered a namespace, or has no /proc\n",

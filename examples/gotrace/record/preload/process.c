@@ -178,6 +178,14 @@ static bool follows(void) {
   return state.settings && (state.children || (int)REAL(syscall)(SYS_getpid) == state.settings->first_pid);
 }
 
+/* Whether an environment is that of another recorder, for its program. */
+static bool is_of_other(char *const *environment) {
+  const size_t name = sizeof BOARD_VARIABLE, own = (size_t)(strrchr(board_assignment, ':') - board_assignment) + 1;
+  for (; environment && *environment; environment++)
+    if (strncmp(*environment, BOARD_VARIABLE "=", name) == 0) return strncmp(*environment, board_assignment, own) != 0;
+  return false;
+}
+
 static size_t count_words(char *const *words) {
   size_t count = 0;
   while (words && words[count]) count++;
@@ -210,7 +218,7 @@ static char *const *with_library(int library, char *const *from, char **to, char
 
 #define WITH_LIBRARY(path, environment)                                                                            \
   do {                                                                                                             \
-    if (follows()) {                                                                                               \
+    if (follows() && !is_of_other(environment)) {                                                                  \
       size_t preload_room = PRELOAD_ROOM(environment);                                                             \
       environment =                                                                                                \
           with_library(library_for(path), environment, alloca((count_words(environment) + ROOM) * sizeof(char *)), \
@@ -227,8 +235,9 @@ static char *const *with_library(int library, char *const *from, char **to, char
     bool had_trace = false;                                              \
     int result;                                                          \
     if (program) {                                                       \
+      const bool left = follows() && is_of_other(environment);           \
       WITH_LIBRARY(program, environment);                                \
-      had_trace = finish_before_exec(program);                           \
+      had_trace = finish_before_exec(program, left);                     \
     }                                                                    \
     result = REAL(name)(call, words, environment);                       \
     if (had_trace) go_on_after_exec();                                   \
