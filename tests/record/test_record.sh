@@ -1638,7 +1638,52 @@ test_stopped() {
   [ "$(grep -c 'the recording was stopped before' "$work/err")" = 2 ] || { cat "$work/err"; fail "stopped: children"; }
   [ "$(ls "$work"/paused*.trace | wc -l)" = 2 ] || { ls "$work"; fail "stopped: a process that came after has a trace"; }
   ! grep -q 'traced\|early\|more' "$work/err" || { cat "$work/err"; fail "stopped: what is said of others"; }
+  [ "$(grep -c 'the recording of process [0-9]*, from which it descends, has been stopped' "$work/answer")" = 4 ] ||
+    { cat "$work/answer"; fail "stopped: what is said then of a child"; }
   open_it "$work/paused.trace" 1.27
+  # Before the trace begins.
+  local recorder pid='' status=0 turn
+  echo '#include <unistd.h>
+    __attribute__((constructor)) static void wait_long(void) { while (access("begins", F_OK) != 0) usleep(1000); } void nothing(void) {}' >"$work/slow.c"
+  echo 'void nothing(void); int main(void) { nothing(); return 4; }' >"$work/late.c"
+  "${CC-cc}" -shared -fPIC "$work/slow.c" -o "$work/libslow.so"
+  "${CC-cc}" "$work/late.c" -o "$work/late" -L"$work" -lslow -Wl,-rpath,"$work"
+  cd "$work"
+  "$tool" record -o late.trace ./late 2>err &
+  recorder=$!
+  servers+=("$recorder")
+  until [ "$pid" ] && "$tool" ctl "$pid" stop; do pid=$(pgrep -x -P "$recorder" late || true); done
+  ! "$tool" ctl "$pid" stats >answer 2>&1 && grep -q 'has been stopped' answer || { cat answer; fail "stopped: asked before it begins"; }
+  touch begins
+  wait "$recorder" || status=$?
+  [ $status = 4 ] && ! grep -q 'ended while\|traced\|removed' err && "$tool" check late.trace >checked ||
+    { cat err; fail "stopped: before it begins: status $status"; }
+  # While processes begin.
+  echo '#include <stdio.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    int main(void) {
+      for (int i = 0; i < 150; i++) {
+        if (fork() == 0) { usleep(3000); _exit(0); }
+        if (i >= 4) wait(NULL);
+        if (i == 8) { puts("ready"); fflush(stdout); }
+      }
+      while (wait(NULL) > 0) continue;
+      return 4;
+    }' >forks.c
+  "${CC-cc}" forks.c -o forks
+  for turn in 1 2 3 4 5 6 7 8; do
+    rm -f forks*.trace
+    : >said
+    "$tool" record --children --no-symbolize -o forks.trace ./forks >said 2>err &
+    recorder=$! status=0
+    servers+=("$recorder")
+    until grep -q ready said; do sleep 0.01; done
+    "$tool" ctl "$(pgrep -x -P "$recorder" forks)" stop
+    wait "$recorder" || status=$?
+    [ $status = 4 ] && ! grep -v 'was stopped before\| events$' err && "$tool" check forks*.trace >checked || { cat err checked; fail "stopped: forks, $turn: status $status"; }
+  done
+  cd - >/dev/null
 }
 
 test_flight() {

@@ -530,9 +530,12 @@ static void start_recording(void) {
   recorder_start(outside.recorder, outside.output);
 }
 
-/* The recording of all processes ends, while they go on. */
+/* The recording of all processes ends, while they go on. If a trace is about to begin, it ends when it has begun: the
+ * process expects to be read. */
 static void stop_recording(void) {
+  struct trace_entry entry;
   __atomic_store_n(&ends->stopped, 1u, __ATOMIC_RELEASE);
+  if (!read_entry(&entry)) return;
   outside.stopped = true;
   finish_outside(-1);
 }
@@ -543,10 +546,8 @@ static bool is_stopped(void) { return __atomic_load_n(&ends->stopped, __ATOMIC_A
 static void follow_outside(void) {
   bool busy;
   find_output_of_box();
-  if (is_stopped()) {
-    stop_recording();
-    return;
-  }
+  if (is_stopped()) stop_recording();
+  if (!outside.recorder) return;
   if (leaves_box()) {
     finish_outside(-1);
     return;
@@ -557,7 +558,7 @@ static void follow_outside(void) {
     recorder_cut(outside.recorder, outside.output); /* the process may have asked since */
     write_snapshot();
   }
-  control_answer(outside.recorder, outside.output, start_recording, stop_recording);
+  control_answer(is_stopped() ? NULL : outside.recorder, outside.output, start_recording, stop_recording);
   if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
 }
 
