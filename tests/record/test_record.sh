@@ -1351,6 +1351,27 @@ test_situations() {
       [ $status = 4 ] && [ $told = $([ $other = dynamic ] && echo 0 || echo 1) ] || { cat "$work/err"; fail "situations: $way of $other: status $status"; }
     done
   done
+  # Capabilities make no difference to root.
+  local user=() part
+  [ "$(id -u)" != 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups --)
+  chmod 777 "$work"
+  rm -f "$work"/o.*
+  for part in '' -no-new-privs; do
+    for other in ep p i; do # effective and permitted, permitted, inheritable
+      python3 -c 'import os, struct, sys
+os.setxattr(sys.argv[1], "security.capability", struct.pack("<5I", 0x02000000 + ("e" in sys.argv[2]), *[(1 << 13) * (letter in sys.argv[2]) for letter in "pi"], 0, 0))
+' "$work/dynamic" $other 2>/dev/null || break
+      for way in vfork record; do
+        told=0 status=0
+        ${user[@]+"${user[@]}"} setpriv ${part:+-$part} -- "$tool" record --children -o "$work/o.%p.trace" \
+          $([ $way = record ] || echo "$work/starts" $way) "$work/dynamic" 2>"$work/err" || status=$?
+        ! grep -q ' with capabilities (setcap), ' "$work/err" || told=1
+        case $other$part in ep* | p) [ $told = 1 ] ;; *) [ $told = 0 ] && [ "$(ls "$work"/o.*.trace | wc -l)" = $([ $way = record ] && echo 1 || echo 2) ] ;; esac ||
+          { cat "$work/err"; fail "situations: $way of a program with capabilities ($other) $part: status $status"; }
+        rm -f "$work"/o.*.trace
+      done
+    done
+  done
   # Two recorders with the same output: the first one says that it has lost its trace.
   mkfifo "$work/goes_on"
   "$tool" record --cut 50 -o "$work/same.trace" sh -c "read line <'$work/goes_on'; exit 4" 2>"$work/err" &

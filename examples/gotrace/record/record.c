@@ -109,14 +109,15 @@ static bool takes_box(const char *path) {
  * the library can be loaded into the program. */
 static void read_interpreter(const char *path, char interpreter[BOARD_PATH]) {
   char file[BOARD_PATH];
-  struct stat status;
   unsigned depth;
   snprintf(file, sizeof file, "%s", path);
   for (depth = 0;; depth++) {
     executable kind = read_executable(file, interpreter, BOARD_PATH);
     if (kind == EXECUTABLE_UNREADABLE && errno != EACCES) fail("%s: %s", file, strerror(errno));
-    if (stat(file, &status) == 0 && gives_rights(&status))
-      fail("%s: a setuid or setgid program cannot be traced: the system loads no library into it", file);
+    if (gives_rights(file))
+      fail("%s: a program with the setuid or setgid bit, or with capabilities (setcap), cannot be traced: the system "
+           "loads no library into it",
+           file);
     if (kind == EXECUTABLE_FOREIGN) refuse(NOT_EXECUTABLE, "%s: a program of another architecture", file);
     if (kind == EXECUTABLE_STATIC) {
       if (!takes_box(file))
@@ -1355,7 +1356,7 @@ static void summarize(trace *t, bool details) {
   if (end->unreached == UNREACHED_PROGRAM)
     fprintf(stderr,
             "gotrace: %s: process %d started programs that are not traced, as the system loads no library into them: "
-            "statically linked, setuid, or of another architecture\n",
+            "statically linked, setuid, with capabilities (setcap), or of another architecture\n",
             path, process);
   else if (end->unreached)
     fprintf(stderr,

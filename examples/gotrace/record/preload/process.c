@@ -119,14 +119,13 @@ int library_for(const char *path) {
 
 int why_unreached(const char *path) {
   char needs[BOARD_PATH];
-  struct stat status;
   executable kind = EXECUTABLE_SCRIPT;
   unsigned depth;
   bool other_rights = false;
   int kept = errno;
   if (!path) return look_for_files();
   for (depth = 0; kind == EXECUTABLE_SCRIPT && depth <= MOST_INTERPRETERS; depth++) {
-    other_rights = stat(path, &status) == 0 && gives_rights(&status);
+    other_rights = gives_rights(path);
     kind = read_executable(path, needs, sizeof needs);
     path = needs;
   }
