@@ -889,6 +889,18 @@ test_hostile() {
 
 # ---------------------------------------------------------------------------------------- children, flight recorder ----
 
+# A program whose library waits for the file `begins`, before the tracer's begins in it.
+prepare_slow() {
+  cat >"$work/slow.c" <<END
+#include <unistd.h>
+__attribute__((constructor)) static void wait_long(void) { while (access("$work/begins", F_OK) != 0) usleep(1000); }
+void nothing(void) {}
+END
+  echo 'void nothing(void); int main(void) { nothing(); return 4; }' >"$work/main.c"
+  "${CC-cc}" -shared -fPIC "$work/slow.c" -o "$work/libslow.so"
+  "${CC-cc}" "$work/main.c" -o "$work/slow" -L"$work" -lslow -Wl,-rpath,"$work"
+}
+
 test_children() {
   compile "${CC-cc}" tests/record/ends.c "$work/ends"
   local trace traces=0 way status result tries
@@ -932,6 +944,32 @@ test_children() {
     [ "$(ls "$work"/daemon.*.trace | wc -l)" -ge $traces ] || { ls "$work"; fail "children: $way: which traces"; }
     rm "$work"/daemon.*.trace
   done
+  # The recorder stays as long as a process may begin: after fork or exec, and before its trace.
+  prepare_slow
+  "$tool" record --children -o "$work/stops.trace" "$work/daemon" stops "$work/stops.last" >"$work/stopped" 2>"$work/err" || [ $? = 5 ] || fail "children: stops"
+  "$tool" record --children -o "$work/spawns.trace" "$work/daemon" spawns "$work/slow" >"$work/traced" 2>"$work/err" || [ $? = 5 ] || fail "children: spawns"
+  sleep 2.5
+  touch "$work/begins"
+  kill -CONT "$(cat "$work/stopped")"
+  tries=0
+  until [ -e "$work/stops.last" ] && ! pgrep -f "record --children -o $work/s" >/dev/null; do
+    [ $((tries += 1)) -lt 600 ] || { ls "$work"; pgrep -fa "record --children"; fail "children: late: what is left"; }
+    sleep 0.05
+  done
+  for way in stops spawns; do
+    [ "$(ls "$work/$way".*.trace | wc -l)" = 1 ] && "$tool" check "$work/$way".*.trace >"$work/checked" || { ls "$work"; fail "children: $way: no trace of the late one"; }
+  done
+  "$tool" dump "$work"/stops.*.trace | grep last_work >/dev/null || fail "children: stops: not whole"
+  # It ends with the command if nobody can begin any more, and does not wait for a child that was killed before its trace.
+  python3 -c '
+import os, resource, subprocess, sys
+status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+left = subprocess.run(["pgrep", "-fa", "record --children -o " + sys.argv[4]], stdout=subprocess.PIPE, text=True).stdout.replace(str(os.getpid()) + " ", "own ")
+waits = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
+left = [line for line in left.splitlines() if not line.startswith("own ")]
+if status != 5 or left or waits > 450: sys.exit(f"status {status}, left {left}, {waits} waits")
+' "$tool" record --children -o "$work/kills.trace" "$work/daemon" kills "$work/kills.last" 2>"$work/err" || { cat "$work/err"; fail "children: kills"; }
+  rm -f "$work"/*.trace
   # A shell that starts programs, with a file name without %p.
   (cd "$work" && "$tool" record --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||
     [ $? = 3 ] || fail "children of a shell"
@@ -1664,20 +1702,16 @@ test_stopped() {
   open_it "$work/paused.trace" 1.27
   # Before the trace begins.
   local recorder pid='' status=0 turn
-  echo '#include <unistd.h>
-    __attribute__((constructor)) static void wait_long(void) { while (access("begins", F_OK) != 0) usleep(1000); } void nothing(void) {}' >"$work/slow.c"
-  echo 'void nothing(void); int main(void) { nothing(); return 4; }' >"$work/late.c"
-  "${CC-cc}" -shared -fPIC "$work/slow.c" -o "$work/libslow.so"
-  "${CC-cc}" "$work/late.c" -o "$work/late" -L"$work" -lslow -Wl,-rpath,"$work"
+  prepare_slow
   cd "$work"
-  "$tool" record -o late.trace ./late 2>err &
+  "$tool" record -o slow.trace ./slow 2>err &
   recorder=$!
   servers+=("$recorder")
-  until [ "$pid" ] && "$tool" ctl "$pid" stop; do pid=$(pgrep -x -P "$recorder" late || true); done
+  until [ "$pid" ] && "$tool" ctl "$pid" stop; do pid=$(pgrep -x -P "$recorder" slow || true); done
   ! "$tool" ctl "$pid" stats >answer 2>&1 && grep -q 'has been stopped' answer || { cat answer; fail "stopped: asked before it begins"; }
   touch begins
   wait "$recorder" || status=$?
-  [ $status = 4 ] && ! grep -q 'ended while\|traced\|removed' err && "$tool" check late.trace >checked ||
+  [ $status = 4 ] && ! grep -q 'ended while\|traced\|removed' err && "$tool" check slow.trace >checked ||
     { cat err; fail "stopped: before it begins: status $status"; }
   # While processes begin.
   echo '#include <stdio.h>

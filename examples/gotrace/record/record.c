@@ -12,6 +12,7 @@
 #include "board.h"
 #include "control.h"
 #include "executable.h"
+#include "members.h"
 #include "messages.h"
 #include "names.h"
 #include "recorder.h"
@@ -35,8 +36,9 @@ static struct trace_ends *ends;
 static const struct wakes *wakes; /* or NULL */
 static volatile pid_t child;
 static uid_t program_owner;
-static int first_status; /* how the command ended */
-static bool adds_names;  /* to traces that are complete */
+static int first_status;        /* how the command ended */
+static bool adds_names;         /* to traces that are complete */
+static uint64_t settings_inode; /* of the file; 0: there is none */
 
 static void add_names_if_complete(bool *done); /* after a stop */
 
@@ -226,6 +228,11 @@ static int memory_file(void) {
   return file;
 }
 
+static uint64_t inode_of(int file) {
+  struct stat status;
+  return fstat(file, &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
+
 /* Memory that the traced processes write. Its file keeps its size, so that reading it cannot fail. */
 static void *share(struct kept_file *kept, size_t size) {
   int file = memory_file();
@@ -406,19 +413,7 @@ static bool has_successor(void) {
 }
 
 /* Whether the process still has the box; true also if that cannot be seen. */
-static bool has_box(void) {
-  char path[64], line[BOARD_PATH];
-  ull inode;
-  FILE *maps;
-  bool found;
-  snprintf(path, sizeof path, "/proc/%d/maps", (int)outside.process);
-  maps = fopen(path, "re");
-  found = !maps;
-  while (!found && fgets(line, sizeof line, maps))
-    found = sscanf(line, "%*s %*s %*s %*s %llu", &inode) == 1 && inode == outside.box;
-  if (maps) fclose(maps);
-  return found;
-}
+static bool has_box(void) { return process_maps(outside.process, outside.box, true); }
 
 static uint64_t milliseconds_now(void) {
   struct timespec now;
@@ -651,14 +646,15 @@ static bool is_alive(pid_t process) {
   return alive;
 }
 
+static pid_t process_of_program(uint32_t index) {
+  return index ? list->entry[index].process : __atomic_load_n(&ends->first, __ATOMIC_RELAXED);
+}
+
 /* Whether the trace of the process's last program has been written. Otherwise its writer has to see that. */
 static bool is_alone(uint32_t index) {
   uint32_t i;
   for (i = 0; i < index; i++) {
-    const struct trace_entry *before = &list->entry[i];
-    pid_t process = i ? before->process : __atomic_load_n(&ends->first, __ATOMIC_RELAXED);
-    bool same = process == list->entry[index].process;
-    pid_t writer = same ? writer_of(i) : 0;
+    pid_t writer = process_of_program(i) == list->entry[index].process ? writer_of(i) : 0;
     if (!writer) continue;
     kill(writer, SIGCHLD);
     return false;
@@ -666,19 +662,36 @@ static bool is_alone(uint32_t index) {
   return true;
 }
 
-#define LINGER 2000 /* milliseconds, for processes that begin when all others have ended */
-
-/* Whether processes may still want to be traced. With --children they may outlive the command. */
-static bool is_needed(pid_t parent) {
-  static uint64_t idle_since;
+/* Whether somebody writes a trace of the process. */
+static bool is_followed(pid_t process) {
   uint32_t i, count = count_traces();
+  for (i = 0; i < count; i++)
+    if (process_of_program(i) == process && writer_of(i)) return true;
+  return false;
+}
+
+/* Whether there is a process of the recording that has no trace, and may therefore begin one. */
+static bool may_any_begin(void) {
+  char assignment[BOARD_ASSIGNMENT];
+  struct membership of = {assignment, settings_inode};
+  if (!shared.children || !settings_inode) return false;
+  snprintf(assignment, sizeof assignment, BOARD_VARIABLE "=/proc/%d/fd/", (int)shared.keeper_pid);
+  return members_exist(&of, is_followed);
+}
+
+/* Whether traces are being written, or may begin. With --children, processes may outlive the command. */
+static bool is_going_on(void) {
+  uint32_t i, count = count_traces();
+  for (i = 0; i < count; i++)
+    if (writer_of(i)) return true;
+  return !is_stopped() && (may_any_begin() || count_traces() != count);
+}
+
+static bool is_needed(pid_t parent) {
   if (getppid() == parent) return true;
   if (shared.given.descriptor >= 0) forget_given();
   if (shared.box.descriptor >= 0) close(shared.box.descriptor), shared.box.descriptor = -1;
-  for (i = 0; i < count; i++)
-    if (writer_of(i)) return idle_since = 0, true;
-  if (!idle_since) idle_since = milliseconds_now();
-  return shared.children && milliseconds_now() - idle_since < LINGER;
+  return is_going_on();
 }
 
 /* In the server. */
@@ -735,7 +748,7 @@ static void prepare_helper(const int *kept, size_t count) {
 /* Whether the trace of a process is about to begin. */
 static bool any_begins(void) {
   uint32_t i, count = count_traces();
-  if (wakes && __atomic_load_n(&wakes->forks, __ATOMIC_RELAXED) > 0) return true;
+  if (wakes && __atomic_load_n(&wakes->forks, __ATOMIC_RELAXED) > 0 && may_any_begin()) return true;
   for (i = 1; i < count; i++) {
     pid_t process = list->entry[i].process;
     if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) == TRACE_STARTS && (!process || is_alive(process)))
@@ -744,7 +757,7 @@ static bool any_begins(void) {
   return false;
 }
 
-/* Waits for the writers of processes that have ended. With --children, the server ends by itself: see is_needed. */
+/* Waits for the writers of processes that have ended. If others go on, the server ends after them: see is_needed. */
 static void end_server(pid_t server, bool failed) {
   const struct timespec millisecond = {0, 1000000};
   uint32_t i, count;
@@ -759,7 +772,7 @@ static void end_server(pid_t server, bool failed) {
       nanosleep(&millisecond, NULL);
     }
   }
-  if (server <= 0 || (shared.children && !failed)) return;
+  if (server <= 0 || (shared.children && !failed && is_going_on())) return;
   kill(server, SIGKILL);
   while (waitpid(server, NULL, 0) < 0 && errno == EINTR) continue;
 }
@@ -1031,7 +1044,9 @@ static bool write_settings(int file) {
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
   int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
-  pid_t server = begin_server(library ? settings_file : -1);
+  pid_t server;
+  if (library) settings_inode = inode_of(settings_file);
+  server = begin_server(library ? settings_file : -1);
   if (pipe2(pipe_ends, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
