@@ -1334,6 +1334,11 @@ test_situations() {
   # A thread that is to be cancelled releases a mutex for which another process waits.
   compile "${CC-cc}" tests/record/disturbed.c "$work/disturbed"
   "$tool" record -q --children -o "$work/disturbed.%p.trace" "$work/disturbed" cancelled || fail "situations: cancelled: $?"
+  # A signal handler that forks comes while the library looks at the modules, under the C library's lock.
+  echo nothing >"$work/no_program"
+  chmod +x "$work/no_program"
+  timeout 100 "$tool" record -q --children -o "$work/disturbed.%p.trace" "$work/disturbed" forks "$work/no_program" || fail "situations: forks: $?"
+  rm "$work"/disturbed.*.trace
   # A program that takes long to begin has the name that was wanted.
   echo '#include <unistd.h>
     __attribute__((constructor)) static void wait_long(void) { usleep(300000); } void nothing(void) {}' >"$work/slow.c"

@@ -734,7 +734,8 @@ static gotrace_result start_tracer(int box_file) {
     box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, box_file, 0);
   if (box == MAP_FAILED) return result;
   result = start_in_box(box, &options);
-  if (result != GOTRACE_OK) munmap(box, (size_t)status.st_size);
+  if (result == GOTRACE_OK) tell_modules();
+  else munmap(box, (size_t)status.st_size);
   return result;
 }
 

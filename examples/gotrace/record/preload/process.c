@@ -347,6 +347,14 @@ static int count_unloads(struct dl_phdr_info *module, size_t size, void *count) 
   return 1;
 }
 
+static unsigned long long unloads(void) {
+  unsigned long long count = 0;
+  if (!begin_look()) return count;
+  REAL(dl_iterate_phdr)(count_unloads, &count);
+  end_look();
+  return count;
+}
+
 static int close_library(void *library) {
   int result;
   unwind_begin_unload();
@@ -356,11 +364,11 @@ static int close_library(void *library) {
 }
 
 EXPORT int dlclose(void *library) {
-  unsigned long long before = 0, after = 0;
+  unsigned long long before, after;
   int kept = errno, result;
   if (!tracing() || in_sandbox()) return close_library(library);
   ENTER(dlclose);
-  REAL(dl_iterate_phdr)(count_unloads, &before);
+  before = unloads();
   tell_modules();
   errno = kept;
   LEAVE(); /* the library's destructors are the program's */
@@ -368,7 +376,7 @@ EXPORT int dlclose(void *library) {
   if (!tracing() || in_sandbox()) return result;
   kept = errno;
   ENTER(dlclose);
-  REAL(dl_iterate_phdr)(count_unloads, &after);
+  after = unloads();
   if (after != before) sync_box(), tell_modules();
   errno = kept;
   LEAVE();
