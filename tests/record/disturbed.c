@@ -2,7 +2,7 @@
  *
  *     disturbed cancelled    a thread that is to be cancelled unlocks a mutex for which another process waits
  *     disturbed interrupted  in a namespace, where children ask the recorder, by a timer all the time
- *     disturbed forks FILE   a timer's handler forks, while the library looks at the modules, since FILE is no program */
+ *     disturbed forks FILE   a handler forks, while the library looks at the modules, since FILE is no program */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
