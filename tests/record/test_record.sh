@@ -299,6 +299,17 @@ test_summary() {
   head -n 1 "$work/err" | grep -q '^main was blocked .* for: child process; it ran \|^main has most CPU time, .*: child process$' ||
     { cat "$work/err"; fail "summary: not what an idle program waits for"; }
   tests/tool/commands_agree.py "$tool" "$work/idle.trace" >"$work/out" || { cat "$work/out"; fail "summary: headline"; }
+  # One line tells of --children, where that would show more.
+  local options command hints
+  while IFS='|' read -r hints options command; do
+    "$tool" record $options -o "$work/hint.trace" sh -c "$command" 2>"$work/err" || fail "summary of $command: $?"
+    [ "$(grep -c '^It mostly waited for child processes, which gotrace record --children records\.$' "$work/err")" = $hints ] &&
+      tail -n 1 "$work/err" | grep -q 'gotrace view --open' || { cat "$work/err"; fail "summary of $options $command: not $hints hints"; }
+  done <<'END'
+1||sleep 0.1; true
+0||exec sleep 0.1
+0|--children|exec sleep 0.1
+END
 }
 
 # Threads go by the names that they get, those that get none or that of the program by their functions.

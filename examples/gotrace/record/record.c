@@ -1327,7 +1327,9 @@ static void print_info(trace *t, int to) {
   input in;
   (void)to;
   lseek(t->file, 0, SEEK_SET);
-  if (input_open_file(&in, t->path, t->file, true)) info_summary(&in);
+  if (input_open_file(&in, t->path, t->file, true))
+    info_summary(
+        &in, shared.children ? NULL : "It mostly waited for child processes, which gotrace record --children records.");
 }
 
 /* The process has begun after a stop. */
