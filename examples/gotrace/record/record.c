@@ -747,8 +747,9 @@ static void prepare_helper(const int *kept, size_t count) {
 
 /* Whether the trace of a process is about to begin. */
 static bool any_begins(void) {
-  uint32_t i, count = count_traces();
+  uint32_t i, count;
   if (wakes && __atomic_load_n(&wakes->forks, __ATOMIC_RELAXED) > 0 && may_any_begin()) return true;
+  count = count_traces(); /* after that, in which it may have got its place in the list */
   for (i = 1; i < count; i++) {
     pid_t process = list->entry[i].process;
     if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) == TRACE_STARTS && (!process || is_alive(process)))
@@ -1442,14 +1443,15 @@ static void report_nothing(const char *program_path) {
 /* Reads the traces of the list one after the other, since each may keep a file open. */
 static void report_traces(const char *program_path, const settings *set) {
   static trace t;
-  uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
-  uint32_t count = all < shared.traces ? all : shared.traces;
+  uint32_t all, i, count, shown = 0;
+  if (adds_names) add_all_names(count_traces());
+  all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE); /* that takes a while, in which processes begin */
+  count = all < shared.traces ? all : shared.traces;
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     shown += (t.is_there || t.start.state == TRACE_FAILED) && !is_refused(&t);
     if (t.file >= 0) close(t.file);
   }
-  if (adds_names) add_all_names(count);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     if (!set->quiet) summarize(&t, shown == 1);
