@@ -1,8 +1,10 @@
 /* Cancellation and signals come while the recorder's library does something of its own.
  *
  *     disturbed cancelled    a thread that is to be cancelled unlocks a mutex for which another process waits
- *     disturbed interrupted  in a namespace, where children ask the recorder, by a timer all the time */
+ *     disturbed interrupted  in a namespace, where children ask the recorder, by a timer all the time
+ *     disturbed forks FILE   a handler forks, while the library looks at the modules, since FILE is no program */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -73,7 +75,33 @@ static int interrupt(void) {
   return wrong;
 }
 
+static volatile sig_atomic_t forks;
+
+static void set_timer(long microseconds) {
+  const struct itimerval once = {{0, 0}, {0, microseconds}};
+  setitimer(ITIMER_REAL, &once, NULL);
+}
+
+static void fork_on_timer(int number) {
+  int status, kept = errno;
+  pid_t child = fork();
+  (void)number;
+  if (child == 0) _exit(0);
+  waitpid(child, &status, 0);
+  forks = forks + 1;
+  set_timer(20 + 37 * forks % 300);
+  errno = kept;
+}
+
+static int fork_often(const char *file) {
+  signal(SIGALRM, fork_on_timer);
+  set_timer(1000);
+  while (forks < 150) execl(file, file, (char *)NULL);
+  return signal(SIGALRM, SIG_IGN) == SIG_ERR;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
+  if (argc == 3) return fork_often(argv[2]);
   return strcmp(argv[1], "cancelled") == 0 ? cancel() : interrupt();
 }

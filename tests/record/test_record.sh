@@ -5,14 +5,14 @@
 #
 # Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, that are not traced, closed standard files, a umask without rights, two recorders with one output, broken pipes, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
-# children, processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
+# children, nested (a recorder that is recorded), processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
 # The default is all. Status 77 if a program is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces situations signals libraries descriptors bad_use executes outputs hostile children processes names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces situations signals libraries descriptors bad_use executes outputs hostile children nested processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -299,6 +299,17 @@ test_summary() {
   head -n 1 "$work/err" | grep -q '^main was blocked .* for: child process; it ran \|^main has most CPU time, .*: child process$' ||
     { cat "$work/err"; fail "summary: not what an idle program waits for"; }
   tests/tool/commands_agree.py "$tool" "$work/idle.trace" >"$work/out" || { cat "$work/out"; fail "summary: headline"; }
+  # One line tells of --children, where that would show more.
+  local options command hints
+  while IFS='|' read -r hints options command; do
+    "$tool" record $options -o "$work/hint.trace" sh -c "$command" 2>"$work/err" || fail "summary of $command: $?"
+    [ "$(grep -c '^It mostly waited for child processes, which gotrace record --children records\.$' "$work/err")" = $hints ] &&
+      tail -n 1 "$work/err" | grep -q 'gotrace view --open' || { cat "$work/err"; fail "summary of $options $command: not $hints hints"; }
+  done <<'END'
+1||sleep 0.1; true
+0||exec sleep 0.1
+0|--children|exec sleep 0.1
+END
 }
 
 # Threads go by the names that they get, those that get none or that of the program by their functions.
@@ -889,6 +900,18 @@ test_hostile() {
 
 # ---------------------------------------------------------------------------------------- children, flight recorder ----
 
+# A program whose library waits for the file `begins`, before the tracer's begins in it.
+prepare_slow() {
+  cat >"$work/slow.c" <<END
+#include <unistd.h>
+__attribute__((constructor)) static void wait_long(void) { while (access("$work/begins", F_OK) != 0) usleep(1000); }
+void nothing(void) {}
+END
+  echo 'void nothing(void); int main(void) { nothing(); return 4; }' >"$work/main.c"
+  "${CC-cc}" -shared -fPIC "$work/slow.c" -o "$work/libslow.so"
+  "${CC-cc}" "$work/main.c" -o "$work/slow" -L"$work" -lslow -Wl,-rpath,"$work"
+}
+
 test_children() {
   compile "${CC-cc}" tests/record/ends.c "$work/ends"
   local trace traces=0 way status result tries
@@ -932,6 +955,32 @@ test_children() {
     [ "$(ls "$work"/daemon.*.trace | wc -l)" -ge $traces ] || { ls "$work"; fail "children: $way: which traces"; }
     rm "$work"/daemon.*.trace
   done
+  # The recorder stays as long as a process may begin: after fork or exec, and before its trace.
+  prepare_slow
+  "$tool" record --children -o "$work/stops.trace" "$work/daemon" stops "$work/stops.last" >"$work/stopped" 2>"$work/err" || [ $? = 5 ] || fail "children: stops"
+  "$tool" record --children -o "$work/spawns.trace" "$work/daemon" spawns "$work/slow" >"$work/traced" 2>"$work/err" || [ $? = 5 ] || fail "children: spawns"
+  sleep 2.5
+  touch "$work/begins"
+  kill -CONT "$(cat "$work/stopped")"
+  tries=0
+  until [ -e "$work/stops.last" ] && ! pgrep -f "record --children -o $work/s" >/dev/null; do
+    [ $((tries += 1)) -lt 600 ] || { ls "$work"; pgrep -fa "record --children"; fail "children: late: what is left"; }
+    sleep 0.05
+  done
+  for way in stops spawns; do
+    [ "$(ls "$work/$way".*.trace | wc -l)" = 1 ] && "$tool" check "$work/$way".*.trace >"$work/checked" || { ls "$work"; fail "children: $way: no trace of the late one"; }
+  done
+  "$tool" dump "$work"/stops.*.trace | grep last_work >/dev/null || fail "children: stops: not whole"
+  # It ends with the command if nobody can begin any more, and does not wait for a child that was killed before its trace.
+  python3 -c '
+import os, resource, subprocess, sys
+status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+left = subprocess.run(["pgrep", "-fa", "record --children -o " + sys.argv[4]], stdout=subprocess.PIPE, text=True).stdout.replace(str(os.getpid()) + " ", "own ")
+waits = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
+left = [line for line in left.splitlines() if not line.startswith("own ")]
+if status != 5 or left or waits > 450: sys.exit(f"status {status}, left {left}, {waits} waits")
+' "$tool" record --children -o "$work/kills.trace" "$work/daemon" kills "$work/kills.last" 2>"$work/err" || { cat "$work/err"; fail "children: kills"; }
+  rm -f "$work"/*.trace
   # A shell that starts programs, with a file name without %p.
   (cd "$work" && "$tool" record --children -o all.trace sh -c './ends exit; ./ends _exit; env -i ./ends exit; exit 3' >traced 2>err) ||
     [ $? = 3 ] || fail "children of a shell"
@@ -948,6 +997,60 @@ test_children() {
   (cd "$work" && "$tool" record -o one.trace sh -c './ends exit; ./ends _exit; exit 3' >traced 2>err) || [ $? = 3 ] || fail "no children"
   [ "$(ls "$work"/*.trace | wc -l)" = 1 ] || fail "children were traced"
   rm -f "$work"/*.trace
+}
+
+# A recorder does the same when another one records it, which says what it leaves to it.
+test_nested() {
+  local outer inner status trace tries
+  compile "${CC-cc}" tests/record/ends.c "$work/ends"
+  for outer in '' --children; do
+    for inner in '' --children; do
+      status=0
+      "$tool" record $outer -o "$work/outer.%p.trace" "$tool" record $inner -o "$work/inner.%p.trace" sh -c "$work/ends fork; exit \$?" \
+        >"$work/traced" 2>"$work/err" || status=$?
+      [ $status = 9 ] || { cat "$work/err"; fail "nested: $outer, $inner: status $status"; }
+      ! grep -q 'did not begin\|problems\|early' "$work/err" || { cat "$work/err"; fail "nested: $outer, $inner"; }
+      [ "$(grep -c 'is not traced any more: another gotrace record records what it has executed$' "$work/err")" = $([ $outer ] && echo 1 || echo 0) ] ||
+        { cat "$work/err"; fail "nested: $outer, $inner: does not say what is left to the inner one"; }
+      [ "$(ls "$work"/inner.*.trace | wc -l)" = $([ $inner ] && echo 4 || echo 1) ] || { ls "$work"; fail "nested: $outer, $inner: the inner one's traces"; }
+      tries=0 # the server of the inner one goes on for a while
+      until "$tool" check "$work"/{outer,inner}.*.trace >"$work/checked" 2>&1; do
+        [ $((tries += 1)) -lt 200 ] || { cat "$work/checked"; fail "nested: $outer, $inner: a trace"; }
+        sleep 0.05
+      done
+      for trace in "$work"/outer.*.trace; do "$tool" dump "$trace"; done >"$work/events"
+      ! grep -q last_thing "$work/events" || fail "nested: $outer, $inner: recorded twice"
+      rm "$work"/{outer,inner}.*.trace
+    done
+  done
+  cmp <(cd "$work" && "$tool" record -q env | grep -v '^_=' | sort) \
+    <(cd "$work" && "$tool" record -q --children "$tool" record -q env | grep -v '^_=' | sort) || fail 'nested: another environment'
+  # The outer one can be asked about the program until it leaves it to the inner one. So another process has the addresses
+  # of programs that start soon, and closes them then.
+  python3 - "$tool" "$work/asked.trace" <<'END' || fail "nested: the inner recorder cannot be asked"
+import socket, subprocess, sys, time
+tool, trace = sys.argv[1:]
+for _ in range(20):
+    last = int(open("/proc/loadavg").read().split()[-1])
+    held = {}
+    for pid in range(last + 1, last + 201):
+        held[pid] = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        held[pid].bind(f"\0gotrace record {pid}")
+    recorder = subprocess.Popen([tool, "record", "-q", "-o", trace, "cat"], stdin=subprocess.PIPE)
+    children = lambda: [int(pid) for pid in open(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read().split()]
+    name = lambda pid: open(f"/proc/{pid}/comm").read().strip()
+    while not (program := [pid for pid in children() if name(pid) == "cat"]): time.sleep(0.01)
+    ask = lambda: subprocess.run([tool, "ctl", str(program[0]), "stats"], capture_output=True, text=True)
+    was_held = program[0] in held
+    assert not was_held or "is not recorded" in ask().stderr
+    for one in held.values(): one.close()
+    end = time.monotonic() + 20
+    while (answer := ask()).returncode and time.monotonic() < end: time.sleep(0.01)
+    recorder.communicate()
+    if answer.returncode: sys.exit(answer.stderr)
+    if was_held: sys.exit(0)
+sys.exit("no program had such an address")
+END
 }
 
 # Which other process ended a wait: after each of a program of known truth, and in a pipeline of a shell.
@@ -1242,6 +1345,11 @@ test_situations() {
   # A thread that is to be cancelled releases a mutex for which another process waits.
   compile "${CC-cc}" tests/record/disturbed.c "$work/disturbed"
   "$tool" record -q --children -o "$work/disturbed.%p.trace" "$work/disturbed" cancelled || fail "situations: cancelled: $?"
+  # A signal handler that forks comes while the library looks at the modules, under the C library's lock.
+  echo nothing >"$work/no_program"
+  chmod +x "$work/no_program"
+  timeout 100 "$tool" record -q --children -o "$work/disturbed.%p.trace" "$work/disturbed" forks "$work/no_program" || fail "situations: forks: $?"
+  rm "$work"/disturbed.*.trace
   # A program that takes long to begin has the name that was wanted.
   echo '#include <unistd.h>
     __attribute__((constructor)) static void wait_long(void) { usleep(300000); } void nothing(void) {}' >"$work/slow.c"
@@ -1295,6 +1403,27 @@ test_situations() {
       "$tool" record --children -o "$work/o.%p.trace" "$work/starts" $way "$work/$other" 2>"$work/err" || status=$?
       ! grep -q 'started programs that are not traced' "$work/err" || told=1
       [ $status = 4 ] && [ $told = $([ $other = dynamic ] && echo 0 || echo 1) ] || { cat "$work/err"; fail "situations: $way of $other: status $status"; }
+    done
+  done
+  # Capabilities make no difference to root.
+  local user=() part
+  [ "$(id -u)" != 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups --)
+  chmod 777 "$work"
+  rm -f "$work"/o.*
+  for part in '' -no-new-privs; do
+    for other in ep p i; do # effective and permitted, permitted, inheritable
+      python3 -c 'import os, struct, sys
+os.setxattr(sys.argv[1], "security.capability", struct.pack("<5I", 0x02000000 + ("e" in sys.argv[2]), *[(1 << 13) * (letter in sys.argv[2]) for letter in "pi"], 0, 0))
+' "$work/dynamic" $other 2>/dev/null || break
+      for way in vfork record; do
+        told=0 status=0
+        ${user[@]+"${user[@]}"} setpriv ${part:+-$part} -- "$tool" record --children -o "$work/o.%p.trace" \
+          $([ $way = record ] || echo "$work/starts" $way) "$work/dynamic" 2>"$work/err" || status=$?
+        ! grep -q ' with capabilities (setcap), ' "$work/err" || told=1
+        case $other$part in ep* | p) [ $told = 1 ] ;; *) [ $told = 0 ] && [ "$(ls "$work"/o.*.trace | wc -l)" = $([ $way = record ] && echo 1 || echo 2) ] ;; esac ||
+          { cat "$work/err"; fail "situations: $way of a program with capabilities ($other) $part: status $status"; }
+        rm -f "$work"/o.*.trace
+      done
     done
   done
   # Two recorders with the same output: the first one says that it has lost its trace.
@@ -1584,7 +1713,48 @@ test_stopped() {
   [ "$(grep -c 'the recording was stopped before' "$work/err")" = 2 ] || { cat "$work/err"; fail "stopped: children"; }
   [ "$(ls "$work"/paused*.trace | wc -l)" = 2 ] || { ls "$work"; fail "stopped: a process that came after has a trace"; }
   ! grep -q 'traced\|early\|more' "$work/err" || { cat "$work/err"; fail "stopped: what is said of others"; }
+  [ "$(grep -c 'the recording of process [0-9]*, from which it descends, has been stopped' "$work/answer")" = 4 ] ||
+    { cat "$work/answer"; fail "stopped: what is said then of a child"; }
   open_it "$work/paused.trace" 1.27
+  # Before the trace begins.
+  local recorder pid='' status=0 turn
+  prepare_slow
+  cd "$work"
+  "$tool" record -o slow.trace ./slow 2>err &
+  recorder=$!
+  servers+=("$recorder")
+  until [ "$pid" ] && "$tool" ctl "$pid" stop; do pid=$(pgrep -x -P "$recorder" slow || true); done
+  ! "$tool" ctl "$pid" stats >answer 2>&1 && grep -q 'has been stopped' answer || { cat answer; fail "stopped: asked before it begins"; }
+  touch begins
+  wait "$recorder" || status=$?
+  [ $status = 4 ] && ! grep -q 'ended while\|traced\|removed' err && "$tool" check slow.trace >checked ||
+    { cat err; fail "stopped: before it begins: status $status"; }
+  # While processes begin.
+  echo '#include <stdio.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    int main(void) {
+      for (int i = 0; i < 150; i++) {
+        if (fork() == 0) { usleep(3000); _exit(0); }
+        if (i >= 4) wait(NULL);
+        if (i == 8) { puts("ready"); fflush(stdout); }
+      }
+      while (wait(NULL) > 0) continue;
+      return 4;
+    }' >forks.c
+  "${CC-cc}" forks.c -o forks
+  for turn in 1 2 3 4 5 6 7 8; do
+    rm -f forks*.trace
+    : >said
+    "$tool" record --children --no-symbolize -o forks.trace ./forks >said 2>err &
+    recorder=$! status=0
+    servers+=("$recorder")
+    until grep -q ready said; do sleep 0.01; done
+    "$tool" ctl "$(pgrep -x -P "$recorder" forks)" stop
+    wait "$recorder" || status=$?
+    [ $status = 4 ] && ! grep -v 'was stopped before\| events$' err && "$tool" check forks*.trace >checked || { cat err checked; fail "stopped: forks, $turn: status $status"; }
+  done
+  cd - >/dev/null
 }
 
 test_flight() {

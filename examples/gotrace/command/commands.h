@@ -87,8 +87,9 @@ int command_symbolize(const char *path, const settings *set);
 int command_view(char **paths, int count, const settings *set);
 bool view_has_reader(void); /* whether the tool was built with it, so that view can serve a trace */
 
-/* The first part of what info prints, to standard error. Closes the trace. */
-void info_summary(input *in);
+/* The first part of what info prints, to standard error, and `of_children` (or NULL) if the program mostly waited for
+ * child processes. Closes the trace. */
+void info_summary(input *in, const char *of_children);
 
 /* Chooses a file that may be read instead of the one at a path, for example without links; NULL: none. The result is
  * valid until the next call. */

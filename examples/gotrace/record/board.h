@@ -180,11 +180,11 @@ struct wakes {
   } bucket[WAKE_BUCKETS] __attribute__((aligned(64)));
 };
 
-/* Why a trace ends, if not by an error. The process says 0 again if exec fails. It also says that it has entered a
- * sandbox; and with --children the errno of its children that cannot open the command's files, or UNREACHED_PROGRAM:
- * they have no box in which they could. */
+/* Why a trace ends, if not by an error. The process says 0 again if exec fails. It also says that another recorder
+ * records what it executes; that it has entered a sandbox; and with --children the errno of its children that cannot
+ * open the command's files, or UNREACHED_PROGRAM: they have no box in which they could. */
 #define UNREACHED_PROGRAM ENOEXEC /* the system loads no library into what they execute */
-enum { SAID_WHY = 0x7f, SAID_SANDBOXED = 0x80, SAID_UNREACHED_SHIFT = 8 };
+enum { SAID_WHY = 0x3f, SAID_LEFT = 0x40, SAID_SANDBOXED = 0x80, SAID_UNREACHED_SHIFT = 8 };
 enum {
   TRACE_EXECUTES = 1, /* another program, which has the next trace of the process, if it can be traced */
   TRACE_KILLED,       /* a signal for which the program has no handler */
@@ -202,6 +202,7 @@ struct trace_ends {
   struct trace_end {
     uint32_t has_ended;           /* atomic; written last */
     uint32_t why;                 /* atomic; TRACE_EXECUTES... */
+    uint32_t left;                /* another recorder records what the process has executed */
     uint32_t sandboxed;           /* the process has entered a sandbox */
     uint32_t unused;              /* the box: the process has begun no trace */
     uint32_t unwritten;           /* the trace's file was gone */

@@ -34,18 +34,22 @@ static bool is_friend(int connection) {
 /* ---------------------------------------------------------------------------------------------------- recorder ---- */
 
 static int listener = -1;
+static pid_t about; /* the program; 0: there is none */
 
 void control_begin(pid_t process) {
   struct sockaddr_un address;
   socklen_t size = address_for(&address, FOR_CONTROL, process);
+  about = process;
   listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0 || (bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, 4) == 0)) return;
-  control_end();
+  close(listener);
+  listener = -1;
 }
 
 void control_end(void) {
   if (listener >= 0) close(listener);
   listener = -1;
+  about = 0;
 }
 
 /* What the flight recorder keeps, as a file in memory; -1: see errno. */
@@ -109,7 +113,9 @@ static void answer_one(int connection, recorder *r, int trace, void (*start)(voi
 }
 
 void control_answer(recorder *r, int trace, void (*start)(void), void (*stop)(void)) {
-  int connection = listener < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+  int connection;
+  if (listener < 0 && about) control_begin(about); /* another recorder had it, which records this one */
+  connection = listener < 0 ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (connection < 0) return;
   answer_one(connection, r, trace, start, stop);
   close(connection);
@@ -138,6 +144,13 @@ static bool is_recorded(long process) {
   int connection = connect_to(process);
   if (connection >= 0) close(connection);
   return connection >= 0;
+}
+
+/* `file`: what comes with the answer; -1: nothing. */
+static bool is_answered(int connection, char what, answer *a, int *file) {
+  struct pollfd ready = {connection, POLLIN, 0};
+  return send(connection, &what, 1, MSG_NOSIGNAL) == 1 && poll(&ready, 1, PATIENCE) > 0 &&
+         receive_message(connection, a, sizeof *a, file, 1, NULL);
 }
 
 /* What a file of the process's in /proc begins with; "": it cannot be read. */
@@ -174,7 +187,8 @@ __attribute__((noreturn)) static void explain_unrecorded(long process) {
   proc_text text;
   const char *at;
   long other;
-  int size;
+  int size, connection, file;
+  answer a;
   if (kill((pid_t)process, 0) != 0 && errno == ESRCH) fail("there is no process %ld", process);
   snprintf(name, sizeof name, "task/%ld/children", process);
   if (!is_this_tool(process)) text[0] = 0;
@@ -182,22 +196,24 @@ __attribute__((noreturn)) static void explain_unrecorded(long process) {
   for (at = text; sscanf(at, "%ld%n", &other, &size) == 1; at += size)
     if (is_recorded(other))
       fail("process %ld is the recorder: the program that it records is process %ld", process, other);
-  for (other = process; (other = parent_of(other)) > 1;)
-    if (is_recorded(other))
-      fail("process %ld is not recorded; process %ld, from which it descends, is, or was until it was stopped: gotrace "
-           "record --children records such processes",
+  for (other = process; (other = parent_of(other)) > 1;) {
+    if ((connection = connect_to(other)) < 0) continue;
+    if (is_answered(connection, ASK_STATS, &a, &file) && a.refused == ESHUTDOWN)
+      fail("process %ld is not recorded: the recording of process %ld, from which it descends, has been stopped",
            process, other);
+    fail("process %ld is not recorded; process %ld, from which it descends, is: gotrace record --children records such "
+         "processes",
+         process, other);
+  }
   fail("process %ld is not recorded by gotrace record", process);
 }
 
 /* Asks the recorder of a program. Returns the file that comes with the answer; -1: none. */
 static int ask(long process, char what, answer *a) {
   int connection = connect_to(process), file = -1;
-  struct pollfd ready = {connection, POLLIN, 0};
   if (connection < 0) explain_unrecorded(process);
   if (!is_friend(connection)) fail("process %ld is recorded by another user", process);
-  if (send(connection, &what, 1, MSG_NOSIGNAL) != 1 || poll(&ready, 1, PATIENCE) <= 0 ||
-      !receive_message(connection, a, sizeof *a, &file, 1, NULL))
+  if (!is_answered(connection, what, a, &file))
     fail("the recorder of process %ld does not answer: only its own user and root may ask", process);
   close(connection);
   if (a->refused == EAGAIN) fail("process %ld has not begun to record", process);

@@ -8,9 +8,11 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #if __SIZEOF_POINTER__ == 8
@@ -79,13 +81,26 @@ static executable read_executable(const char *path, char *needs, size_t size) {
   return found;
 }
 
-/* Whether a process that executes the file gets the rights of another user or group. The system then lets nobody choose
- * libraries for it. */
-static bool gives_rights(const struct stat *status) {
-  const bool other_user = (status->st_mode & S_ISUID) && status->st_uid != geteuid();
-  const bool other_group =
-      (status->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status->st_gid != getegid();
-  return (other_user || other_group) && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
+/* Whether a file gives capabilities to a process that executes it. Of what the kernel keeps, the first bit says whether
+ * they take effect at once, and the second and fourth words which are permitted. */
+static bool gives_capabilities(const char *path, bool can_gain) {
+  uint32_t word[6] = {0};
+  unsigned char first;
+  if (getuid() == 0 || getxattr(path, "security.capability", word, sizeof word) <= 0) return false;
+  memcpy(&first, word, 1);
+  return (first & 1) || (can_gain && (word[1] || word[3]));
+}
+
+/* Whether a process that executes the file gets the rights of another user or group, or capabilities. The system then
+ * lets nobody choose libraries for it. */
+static bool gives_rights(const char *path) {
+  struct stat status;
+  bool other_user, other_group;
+  const bool can_gain = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
+  if (stat(path, &status) != 0) return false;
+  other_user = (status.st_mode & S_ISUID) && status.st_uid != geteuid();
+  other_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != getegid();
+  return (can_gain && (other_user || other_group)) || gives_capabilities(path, can_gain);
 }
 
 #endif

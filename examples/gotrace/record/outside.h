@@ -683,6 +683,7 @@ bool recorder_is_used(const recorder *r) { return gotrace__load_acquire(&r->box-
 
 uint32_t recorder_said(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_WHY; }
 uint32_t recorder_unreached(const recorder *r) { return gotrace__load_acquire(&r->box->said) >> SAID_UNREACHED_SHIFT; }
+bool recorder_is_left(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_LEFT; }
 bool recorder_is_sandboxed(const recorder *r) { return gotrace__load_acquire(&r->box->said) & SAID_SANDBOXED; }
 
 /* All, or nothing if it is a regular file: part of a generation, as the disk is full, would make the trace unreadable.

@@ -12,6 +12,7 @@
 #include "board.h"
 #include "control.h"
 #include "executable.h"
+#include "members.h"
 #include "messages.h"
 #include "names.h"
 #include "recorder.h"
@@ -35,8 +36,9 @@ static struct trace_ends *ends;
 static const struct wakes *wakes; /* or NULL */
 static volatile pid_t child;
 static uid_t program_owner;
-static int first_status; /* how the command ended */
-static bool adds_names;  /* to traces that are complete */
+static int first_status;        /* how the command ended */
+static bool adds_names;         /* to traces that are complete */
+static uint64_t settings_inode; /* of the file; 0: there is none */
 
 static void add_names_if_complete(bool *done); /* after a stop */
 
@@ -109,14 +111,15 @@ static bool takes_box(const char *path) {
  * the library can be loaded into the program. */
 static void read_interpreter(const char *path, char interpreter[BOARD_PATH]) {
   char file[BOARD_PATH];
-  struct stat status;
   unsigned depth;
   snprintf(file, sizeof file, "%s", path);
   for (depth = 0;; depth++) {
     executable kind = read_executable(file, interpreter, BOARD_PATH);
     if (kind == EXECUTABLE_UNREADABLE && errno != EACCES) fail("%s: %s", file, strerror(errno));
-    if (stat(file, &status) == 0 && gives_rights(&status))
-      fail("%s: a setuid or setgid program cannot be traced: the system loads no library into it", file);
+    if (gives_rights(file))
+      fail("%s: a program with the setuid or setgid bit, or with capabilities (setcap), cannot be traced: the system "
+           "loads no library into it",
+           file);
     if (kind == EXECUTABLE_FOREIGN) refuse(NOT_EXECUTABLE, "%s: a program of another architecture", file);
     if (kind == EXECUTABLE_STATIC) {
       if (!takes_box(file))
@@ -223,6 +226,11 @@ static int memory_file(void) {
   int file = memfd_create("gotrace record", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0 || fchmod(file, 0600) != 0) fail("shared memory: %s", strerror(errno));
   return file;
+}
+
+static uint64_t inode_of(int file) {
+  struct stat status;
+  return fstat(file, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
 /* Memory that the traced processes write. Its file keeps its size, so that reading it cannot fail. */
@@ -405,19 +413,7 @@ static bool has_successor(void) {
 }
 
 /* Whether the process still has the box; true also if that cannot be seen. */
-static bool has_box(void) {
-  char path[64], line[BOARD_PATH];
-  ull inode;
-  FILE *maps;
-  bool found;
-  snprintf(path, sizeof path, "/proc/%d/maps", (int)outside.process);
-  maps = fopen(path, "re");
-  found = !maps;
-  while (!found && fgets(line, sizeof line, maps))
-    found = sscanf(line, "%*s %*s %*s %*s %llu", &inode) == 1 && inode == outside.box;
-  if (maps) fclose(maps);
-  return found;
-}
+static bool has_box(void) { return process_maps(outside.process, outside.box, true); }
 
 static uint64_t milliseconds_now(void) {
   struct timespec now;
@@ -434,7 +430,7 @@ static bool leaves_box(void) {
   if (recorder_said(outside.recorder) != TRACE_EXECUTES) left = 0;
   else if (has_successor()) return true;
   else if (!left && !has_box()) left = milliseconds_now();
-  return left && milliseconds_now() - left > SUCCESSOR_PATIENCE;
+  return left && (recorder_is_left(outside.recorder) || milliseconds_now() - left > SUCCESSOR_PATIENCE);
 }
 
 /* The process has ended while its trace began, so its file stays empty. */
@@ -467,6 +463,7 @@ static void finish_outside(int status) {
   end.unwritten = outside.output < 0 && !end.unused;
   end.why = outside.stopped ? TRACE_STOPPED : why_ended(recorder_said(r), status);
   end.unreached = recorder_unreached(r);
+  end.left = recorder_is_left(r);
   end.sandboxed = recorder_is_sandboxed(r);
   recorder_finish(r, outside.output, &end);
   remove_empty(end.unused != 0);
@@ -529,9 +526,12 @@ static void start_recording(void) {
   recorder_start(outside.recorder, outside.output);
 }
 
-/* The recording of all processes ends, while they go on. */
+/* The recording of all processes ends, while they go on. If a trace is about to begin, it ends when it has begun: the
+ * process expects to be read. */
 static void stop_recording(void) {
+  struct trace_entry entry;
   __atomic_store_n(&ends->stopped, 1u, __ATOMIC_RELEASE);
+  if (!read_entry(&entry)) return;
   outside.stopped = true;
   finish_outside(-1);
 }
@@ -542,10 +542,8 @@ static bool is_stopped(void) { return __atomic_load_n(&ends->stopped, __ATOMIC_A
 static void follow_outside(void) {
   bool busy;
   find_output_of_box();
-  if (is_stopped()) {
-    stop_recording();
-    return;
-  }
+  if (is_stopped()) stop_recording();
+  if (!outside.recorder) return;
   if (leaves_box()) {
     finish_outside(-1);
     return;
@@ -556,7 +554,7 @@ static void follow_outside(void) {
     recorder_cut(outside.recorder, outside.output); /* the process may have asked since */
     write_snapshot();
   }
-  control_answer(outside.recorder, outside.output, start_recording, stop_recording);
+  control_answer(is_stopped() ? NULL : outside.recorder, outside.output, start_recording, stop_recording);
   if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
 }
 
@@ -648,14 +646,15 @@ static bool is_alive(pid_t process) {
   return alive;
 }
 
+static pid_t process_of_program(uint32_t index) {
+  return index ? list->entry[index].process : __atomic_load_n(&ends->first, __ATOMIC_RELAXED);
+}
+
 /* Whether the trace of the process's last program has been written. Otherwise its writer has to see that. */
 static bool is_alone(uint32_t index) {
   uint32_t i;
   for (i = 0; i < index; i++) {
-    const struct trace_entry *before = &list->entry[i];
-    pid_t process = i ? before->process : __atomic_load_n(&ends->first, __ATOMIC_RELAXED);
-    bool same = process == list->entry[index].process;
-    pid_t writer = same ? writer_of(i) : 0;
+    pid_t writer = process_of_program(i) == list->entry[index].process ? writer_of(i) : 0;
     if (!writer) continue;
     kill(writer, SIGCHLD);
     return false;
@@ -663,19 +662,36 @@ static bool is_alone(uint32_t index) {
   return true;
 }
 
-#define LINGER 2000 /* milliseconds, for processes that begin when all others have ended */
-
-/* Whether processes may still want to be traced. With --children they may outlive the command. */
-static bool is_needed(pid_t parent) {
-  static uint64_t idle_since;
+/* Whether somebody writes a trace of the process. */
+static bool is_followed(pid_t process) {
   uint32_t i, count = count_traces();
+  for (i = 0; i < count; i++)
+    if (process_of_program(i) == process && writer_of(i)) return true;
+  return false;
+}
+
+/* Whether there is a process of the recording that has no trace, and may therefore begin one. */
+static bool may_any_begin(void) {
+  char assignment[BOARD_ASSIGNMENT];
+  struct membership of = {assignment, settings_inode};
+  if (!shared.children || !settings_inode) return false;
+  snprintf(assignment, sizeof assignment, BOARD_VARIABLE "=/proc/%d/fd/", (int)shared.keeper_pid);
+  return members_exist(&of, is_followed);
+}
+
+/* Whether traces are being written, or may begin. With --children, processes may outlive the command. */
+static bool is_going_on(void) {
+  uint32_t i, count = count_traces();
+  for (i = 0; i < count; i++)
+    if (writer_of(i)) return true;
+  return !is_stopped() && (may_any_begin() || count_traces() != count);
+}
+
+static bool is_needed(pid_t parent) {
   if (getppid() == parent) return true;
   if (shared.given.descriptor >= 0) forget_given();
   if (shared.box.descriptor >= 0) close(shared.box.descriptor), shared.box.descriptor = -1;
-  for (i = 0; i < count; i++)
-    if (writer_of(i)) return idle_since = 0, true;
-  if (!idle_since) idle_since = milliseconds_now();
-  return shared.children && milliseconds_now() - idle_since < LINGER;
+  return is_going_on();
 }
 
 /* In the server. */
@@ -731,8 +747,9 @@ static void prepare_helper(const int *kept, size_t count) {
 
 /* Whether the trace of a process is about to begin. */
 static bool any_begins(void) {
-  uint32_t i, count = count_traces();
-  if (wakes && __atomic_load_n(&wakes->forks, __ATOMIC_RELAXED) > 0) return true;
+  uint32_t i, count;
+  if (wakes && __atomic_load_n(&wakes->forks, __ATOMIC_RELAXED) > 0 && may_any_begin()) return true;
+  count = count_traces(); /* after that, in which it may have got its place in the list */
   for (i = 1; i < count; i++) {
     pid_t process = list->entry[i].process;
     if (__atomic_load_n(&list->entry[i].state, __ATOMIC_ACQUIRE) == TRACE_STARTS && (!process || is_alive(process)))
@@ -741,7 +758,7 @@ static bool any_begins(void) {
   return false;
 }
 
-/* Waits for the writers of processes that have ended. With --children, the server ends by itself: see is_needed. */
+/* Waits for the writers of processes that have ended. If others go on, the server ends after them: see is_needed. */
 static void end_server(pid_t server, bool failed) {
   const struct timespec millisecond = {0, 1000000};
   uint32_t i, count;
@@ -756,7 +773,7 @@ static void end_server(pid_t server, bool failed) {
       nanosleep(&millisecond, NULL);
     }
   }
-  if (server <= 0 || (shared.children && !failed)) return;
+  if (server <= 0 || (shared.children && !failed && is_going_on())) return;
   kill(server, SIGKILL);
   while (waitpid(server, NULL, 0) < 0 && errno == EINTR) continue;
 }
@@ -976,11 +993,20 @@ static void prepare_signals(void) {
     if (sigaction(passed[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(passed[i], &action, NULL);
 }
 
+/* What is in LD_PRELOAD. The library of another recorder, which records this command, comes first and is left out. */
+static const char *old_preload(void) {
+  const char *old = getenv("LD_PRELOAD");
+  if (!old) return "";
+  if (!getenv(BOARD_VARIABLE)) return old;
+  old += strcspn(old, ":");
+  return old + (*old == ':');
+}
+
 /* In the child, so that programs that the tool runs later are not traced. */
 static void add_to_environment(const char *library, int file) {
-  const char *old = getenv("LD_PRELOAD");
+  const char *old = old_preload();
   char text[2 * BOARD_PATH + 64];
-  snprintf(text, sizeof text, "%s%s%s", library, old && *old ? ":" : "", old ? old : "");
+  snprintf(text, sizeof text, "%s%s%s", library, *old ? ":" : "", old);
   setenv("LD_PRELOAD", text, 1);
   snprintf(text, sizeof text, "/proc/%d/fd/%d:%0*d", (int)shared.keeper_pid, file, BOARD_DIGITS, 0);
   setenv(BOARD_VARIABLE, text, 1);
@@ -1019,7 +1045,9 @@ static bool write_settings(int file) {
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
   int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
-  pid_t server = begin_server(library ? settings_file : -1);
+  pid_t server;
+  if (library) settings_inode = inode_of(settings_file);
+  server = begin_server(library ? settings_file : -1);
   if (pipe2(pipe_ends, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
@@ -1300,7 +1328,9 @@ static void print_info(trace *t, int to) {
   input in;
   (void)to;
   lseek(t->file, 0, SEEK_SET);
-  if (input_open_file(&in, t->path, t->file, true)) info_summary(&in);
+  if (input_open_file(&in, t->path, t->file, true))
+    info_summary(
+        &in, shared.children ? NULL : "It mostly waited for child processes, which gotrace record --children records.");
 }
 
 /* The process has begun after a stop. */
@@ -1327,7 +1357,10 @@ static void summarize(trace *t, bool details) {
             gotrace_result_string((gotrace_result)t->start.result), error_text(t->start.system_error));
     return;
   }
-  if (end->why == TRACE_EXECUTES && !t->goes_on)
+  if (end->why == TRACE_EXECUTES && end->left)
+    fprintf(stderr, "gotrace: process %d is not traced any more: another gotrace record records what it has executed\n",
+            process);
+  else if (end->why == TRACE_EXECUTES && !t->goes_on)
     fprintf(stderr,
             "gotrace: process %d is not traced any more: it has executed a program that loads no library or that ended "
             "at once, or has given up privileges, or has entered a namespace, or has no /proc\n",
@@ -1341,7 +1374,7 @@ static void summarize(trace *t, bool details) {
   if (end->unreached == UNREACHED_PROGRAM)
     fprintf(stderr,
             "gotrace: %s: process %d started programs that are not traced, as the system loads no library into them: "
-            "statically linked, setuid, or of another architecture\n",
+            "statically linked, setuid, with capabilities (setcap), or of another architecture\n",
             path, process);
   else if (end->unreached)
     fprintf(stderr,
@@ -1410,14 +1443,15 @@ static void report_nothing(const char *program_path) {
 /* Reads the traces of the list one after the other, since each may keep a file open. */
 static void report_traces(const char *program_path, const settings *set) {
   static trace t;
-  uint32_t all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE), i, shown = 0;
-  uint32_t count = all < shared.traces ? all : shared.traces;
+  uint32_t all, i, count, shown = 0;
+  if (adds_names) add_all_names(count_traces());
+  all = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE); /* that takes a while, in which processes begin */
+  count = all < shared.traces ? all : shared.traces;
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     shown += (t.is_there || t.start.state == TRACE_FAILED) && !is_refused(&t);
     if (t.file >= 0) close(t.file);
   }
-  if (adds_names) add_all_names(count);
   for (i = 0; i < count; i++) {
     load_trace(&t, i, count);
     if (!set->quiet) summarize(&t, shown == 1);

@@ -32,6 +32,9 @@ bool recorder_is_used(const recorder *r);
 uint32_t recorder_said(const recorder *r);
 uint32_t recorder_unreached(const recorder *r);
 
+/* Whether another recorder records what it executes. */
+bool recorder_is_left(const recorder *r);
+
 /* Whether it has entered a sandbox (seccomp). */
 bool recorder_is_sandboxed(const recorder *r);
 

@@ -527,7 +527,16 @@ static size_t line_width(FILE *to, bool *terminal) {
 #endif
 }
 
-static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
+/* Whether more than half of all waiting was for child processes. Reasons are sorted by that. */
+static bool waits_for_children(const summary *sum) {
+  uint64_t all = 0;
+  uint32_t i;
+  for (i = 0; i <= MOST_REASONS; i++) all += sum->reasons[i].waits.total;
+  return sum->reasons[0].waits.total > all / 2 && pool_text_is(sum->reasons[0].name, "child process");
+}
+
+/* `of_children`: a line for a program that mostly waits for such; NULL: none. */
+static int inform(input *in, const settings *set, FILE *to, unsigned shown, const char *of_children) {
   static bool headed, several;
   const char *path = in->path;
   unsigned how = (unsigned)((set->json  ? TABLES_JSON
@@ -571,6 +580,7 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
     if (several) putc('\n', to);
     several = true;
     print_text(&p);
+    if (of_children && waits_for_children(sum)) fprintf(to, "\n%s\n", of_children);
   }
   if (result != GOTRACE_END_OF_TRACE) report("%s%s", input_error(in), input_advice(in, set, false));
   detail_tables_end(&each);
@@ -584,11 +594,11 @@ static int inform(input *in, const settings *set, FILE *to, unsigned shown) {
 
 int command_info(const char *path, const settings *set) {
   input in;
-  return input_open(&in, path, true) ? inform(&in, set, stdout, SHOWN) : 1;
+  return input_open(&in, path, true) ? inform(&in, set, stdout, SHOWN, NULL) : 1;
 }
 
-void info_summary(input *in) {
+void info_summary(input *in, const char *of_children) {
   settings set = {0};
   set.until = INT64_MAX;
-  inform(in, &set, stderr, 10);
+  inform(in, &set, stderr, 10, of_children);
 }

@@ -734,7 +734,8 @@ static gotrace_result start_tracer(int box_file) {
     box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, box_file, 0);
   if (box == MAP_FAILED) return result;
   result = start_in_box(box, &options);
-  if (result != GOTRACE_OK) munmap(box, (size_t)status.st_size);
+  if (result == GOTRACE_OK) tell_modules();
+  else munmap(box, (size_t)status.st_size);
   return result;
 }
 
@@ -813,7 +814,7 @@ static bool announce_end(uint32_t why) {
   if (!inside && !in_sandbox()) report_all_usage();
   if (!in_sandbox()) tell_modules();
   say(why);
-  end_wakes(why);
+  end_wakes(why & SAID_WHY);
   self.inside = inside;
   errno = kept;
   return true;
@@ -824,9 +825,9 @@ void finish_trace(void) {
   announce_end(TRACE_EXITS);
 }
 
-bool finish_before_exec(const char *path) {
+bool finish_before_exec(const char *path, bool left) {
   give_way_to_death();
-  if (announce_end(TRACE_EXECUTES)) return true;
+  if (announce_end(TRACE_EXECUTES | (left ? SAID_LEFT : 0))) return true;
   if (state.children && __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE))
     say_unreached(why_unreached(path)); /* vfork */
   return false;

@@ -245,9 +245,9 @@ extern unsigned reasons[REASON_COUNT];
 /* preload.c */
 void start_trace(void);
 void finish_trace(void);
-bool finish_before_exec(const char *path); /* false: there was no trace */
-void go_on_after_exec(void);               /* which has failed */
-bool begin_sandbox(bool strict);           /* the process is about to enter one. Returns whether it is in one already */
+bool finish_before_exec(const char *path, bool left); /* `left`: to another recorder. False: there was no trace */
+void go_on_after_exec(void);                          /* which has failed */
+bool begin_sandbox(bool strict); /* the process is about to enter one. Returns whether it is in one already */
 void end_sandbox(bool was_in, bool has_entered); /* after the call; `was_in`: by begin_sandbox() */
 void forget_trace(void);                         /* in a child of fork */
 void set_board_socket(int socket);               /* in the environment of programs that are executed */

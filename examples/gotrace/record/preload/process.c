@@ -119,14 +119,13 @@ int library_for(const char *path) {
 
 int why_unreached(const char *path) {
   char needs[BOARD_PATH];
-  struct stat status;
   executable kind = EXECUTABLE_SCRIPT;
   unsigned depth;
   bool other_rights = false;
   int kept = errno;
   if (!path) return look_for_files();
   for (depth = 0; kind == EXECUTABLE_SCRIPT && depth <= MOST_INTERPRETERS; depth++) {
-    other_rights = stat(path, &status) == 0 && gives_rights(&status);
+    other_rights = gives_rights(path);
     kind = read_executable(path, needs, sizeof needs);
     path = needs;
   }
@@ -178,6 +177,14 @@ static bool follows(void) {
   return state.settings && (state.children || (int)REAL(syscall)(SYS_getpid) == state.settings->first_pid);
 }
 
+/* Whether an environment is that of another recorder, for its program. */
+static bool is_of_other(char *const *environment) {
+  const size_t name = sizeof BOARD_VARIABLE, own = (size_t)(strrchr(board_assignment, ':') - board_assignment) + 1;
+  for (; environment && *environment; environment++)
+    if (strncmp(*environment, BOARD_VARIABLE "=", name) == 0) return strncmp(*environment, board_assignment, own) != 0;
+  return false;
+}
+
 static size_t count_words(char *const *words) {
   size_t count = 0;
   while (words && words[count]) count++;
@@ -210,7 +217,7 @@ static char *const *with_library(int library, char *const *from, char **to, char
 
 #define WITH_LIBRARY(path, environment)                                                                            \
   do {                                                                                                             \
-    if (follows()) {                                                                                               \
+    if (follows() && !is_of_other(environment)) {                                                                  \
       size_t preload_room = PRELOAD_ROOM(environment);                                                             \
       environment =                                                                                                \
           with_library(library_for(path), environment, alloca((count_words(environment) + ROOM) * sizeof(char *)), \
@@ -227,8 +234,9 @@ static char *const *with_library(int library, char *const *from, char **to, char
     bool had_trace = false;                                              \
     int result;                                                          \
     if (program) {                                                       \
+      const bool left = follows() && is_of_other(environment);           \
       WITH_LIBRARY(program, environment);                                \
-      had_trace = finish_before_exec(program);                           \
+      had_trace = finish_before_exec(program, left);                     \
     }                                                                    \
     result = REAL(name)(call, words, environment);                       \
     if (had_trace) go_on_after_exec();                                   \
@@ -339,6 +347,14 @@ static int count_unloads(struct dl_phdr_info *module, size_t size, void *count) 
   return 1;
 }
 
+static unsigned long long unloads(void) {
+  unsigned long long count = 0;
+  if (!begin_look()) return count;
+  REAL(dl_iterate_phdr)(count_unloads, &count);
+  end_look();
+  return count;
+}
+
 static int close_library(void *library) {
   int result;
   unwind_begin_unload();
@@ -348,11 +364,11 @@ static int close_library(void *library) {
 }
 
 EXPORT int dlclose(void *library) {
-  unsigned long long before = 0, after = 0;
+  unsigned long long before, after;
   int kept = errno, result;
   if (!tracing() || in_sandbox()) return close_library(library);
   ENTER(dlclose);
-  REAL(dl_iterate_phdr)(count_unloads, &before);
+  before = unloads();
   tell_modules();
   errno = kept;
   LEAVE(); /* the library's destructors are the program's */
@@ -360,7 +376,7 @@ EXPORT int dlclose(void *library) {
   if (!tracing() || in_sandbox()) return result;
   kept = errno;
   ENTER(dlclose);
-  REAL(dl_iterate_phdr)(count_unloads, &after);
+  after = unloads();
   if (after != before) sync_box(), tell_modules();
   errno = kept;
   LEAVE();

@@ -57,9 +57,7 @@ void use_own_tracer(void) {
 gotrace_result hand_on(const gotrace__calls *to) { return gotrace__hand_on(to); }
 
 gotrace_result start_in_box(void *box, const gotrace_options *options) {
-  gotrace_result result = gotrace__box_start((gotrace__box *)box, options);
-  if (result == GOTRACE_OK) gotrace__box_modules();
-  return result;
+  return gotrace__box_start((gotrace__box *)box, options);
 }
 
 void tell_modules_now(void) { gotrace__box_modules(); }

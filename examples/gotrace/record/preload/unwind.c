@@ -47,7 +47,15 @@ void unwind_before_sandbox(void) {
   end_look();
 }
 
-void unwind_init(void) { gotrace__unwind_init(); }
+/* A child of fork has what its parent has found. */
+void unwind_init(void) {
+  static bool done;
+  if (done || !begin_look()) return;
+  gotrace__unwind_init();
+  end_look();
+  done = true;
+}
+
 void unwind_begin_unload(void) { gotrace__unwind_unload_begins(); }
 void unwind_end_unload(void) { gotrace__unwind_unload_ends(); }
 void unwind_after_fork(void) { gotrace__unwind_after_fork(); }
