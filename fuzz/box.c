@@ -424,7 +424,7 @@ static void run_cases(int file, uint8_t *box, int output) {
     REQUIRE(ftruncate(output, 0) == 0 && lseek(output, 0, SEEK_SET) == 0);
     restore(box);
     cases[i / 2].change(box);
-    r = recorder_begin(file, &settings);
+    r = recorder_begin(file, BOX, &settings);
     REQUIRE(r);
     (void)recorder_read(r, output);
     (void)recorder_read(r, output);
@@ -448,7 +448,7 @@ static void load_many_modules(int file) {
   memset(&settings, 0, sizeof settings);
   memset(&at, 0, sizeof at);
   memset(&end, 0, sizeof end);
-  r = recorder_begin(file, &settings);
+  r = recorder_begin(file, BOX, &settings);
   REQUIRE(r);
   for (i = 0; i < MOST_MODULES + 100; i++) {
     at.base = 4096 * (i + 1);
@@ -516,7 +516,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   settings.format = mode & 16 ? GOTRACE_GO_1_21 : GOTRACE_GO_1_26;
   REQUIRE(ftruncate(output, 0) == 0 && lseek(output, 0, SEEK_SET) == 0);
   restore(box);
-  r = recorder_begin(file, &settings);
+  r = recorder_begin(file, BOX, &settings);
   REQUIRE(r);
   if (mode & 1) {
     other.box = box;

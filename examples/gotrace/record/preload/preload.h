@@ -8,6 +8,7 @@
  *     preload.c     finding the real functions; start and end of the trace; per-thread state; stacks
  *     unwind.c      complete stacks
  *     looks.c       looking at the loaded modules
+ *     ticks.c       CPU samples by timers, where the kernel allows no perf events
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
@@ -84,6 +85,7 @@ struct usage {
   uint32_t number;   /* the thread's, of the kernel */
   uint64_t reported; /* atomic; nanoseconds of CPU time that are in the trace */
   uint64_t when;     /* time of that report, in milliseconds */
+  uint32_t timer;    /* atomic; for CPU samples: the system's number of it, plus 1; 0: none */
 };
 
 /* All zero for a thread that the library has not seen. */
@@ -91,7 +93,9 @@ struct self {
   unsigned inside; /* inside a function of the library, so calls are passed on; JUMPED: a longjmp came in between */
   bool waits, in_system_call, waits_for_descriptor;
   bool resolves;
-  bool looked; /* a walk has met code for the first time, so a library may have been loaded */
+  bool blocks_ticks;
+  uint32_t ticks; /* how many samples timers have taken */
+  bool looked;    /* a walk has met code for the first time, so a library may have been loaded */
   thread *created;
   struct usage *usage; /* NULL: not known */
   /* The function that the thread is in. */
@@ -247,6 +251,7 @@ void start_trace(void);
 void finish_trace(void);
 bool finish_before_exec(const char *path); /* false: there was no trace */
 void go_on_after_exec(void);               /* which has failed */
+bool has_own_action(int number);           /* the library, for a signal */
 bool begin_sandbox(bool strict);           /* the process is about to enter one. Returns whether it is in one already */
 void end_sandbox(bool was_in, bool has_entered); /* after the call; `was_in`: by begin_sandbox() */
 void forget_trace(void);                         /* in a child of fork */
@@ -271,10 +276,35 @@ void say_in_box(uint32_t why);             /* TRACE_EXECUTES..., or 0 */
 void sync_box(void);                       /* waits until the command has read all */
 bool is_call_interrupted(void);            /* of the tracer, by a signal handler */
 void leave_box(bool goes_on);              /* in a child without handlers of fork; an interrupted call goes on there */
+uint64_t size_of_box(const void *box);
 void ask_snapshot(void);                   /* of the flight recorder */
 void sandbox_tracer(bool in, bool strict); /* see gotrace__sandbox */
 
+/* ticks.c */
+extern struct ticks *ticks; /* atomic; NULL: no CPU samples by timers */
+void prepare_ticks(struct ticks *memory, size_t size);
+void begin_ticks(struct usage *u); /* of the calling thread */
+void end_ticks(struct usage *u);
+void check_ticks(void);   /* now and then: whether they are still wanted */
+void give_up_ticks(void); /* of all threads, since the program uses the signal */
+void stop_ticks(void);
+void leave_ticks(const sigset_t *waits_for);                   /* the thread, if it waits for that signal */
+bool take_tick(const siginfo_t *details, const void *context); /* false: the signal is the program's */
+void ticks_after_fork(void);
+const sigset_t *with_ticks(const sigset_t *mask, sigset_t *copy); /* adds the signal */
+void block_ticks_now(void);
+void unblock_ticks_now(void);
+
+/* Around a call that a signal handler can end, although that has SA_RESTART. */
+static inline void block_ticks(void) {
+  if (UNLIKELY(__atomic_load_n(&ticks, __ATOMIC_RELAXED) != NULL)) block_ticks_now();
+}
+static inline void unblock_ticks(void) {
+  if (UNLIKELY(self.blocks_ticks)) unblock_ticks_now();
+}
+
 /* threads.c */
+void each_usage(void (*function)(struct usage *u)); /* of all threads that there have been; takes no lock */
 #define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */
 void threads_after_fork(void);
 void begin_main_thread(void);
