@@ -214,10 +214,10 @@ struct trace_ends {
   } entry[1];                     /* and more */
 };
 
-/* CPU samples that timers in the process take: see preload/ticks.c. They follow the box in its file. Any process may have
- * written anything. */
-#define TICK_STACK 8192 /* bytes, as of the kernel's samples: see perf.c */
-#define MOST_TICKS 128  /* between two rounds of the recorder; more are lost */
+/* CPU samples that timers in the process take: see preload/ticks.c. They follow the box in its file. Any process may
+ * have written anything. */
+#define TICK_STACK 8192                            /* bytes, as of the kernel's samples: see perf.c */
+#define MOST_TICKS 128                             /* between two rounds of the recorder; more are lost */
 #define TICK_VALUE ((void *)(uintptr_t)0x676f7472) /* of a timer's signal */
 enum { TICK_FREE, TICK_IS_WRITTEN, TICK_IS_READY };
 struct tick {

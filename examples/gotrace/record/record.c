@@ -341,7 +341,8 @@ static void make_box(const settings *set) {
 }
 
 /* Has the kernel tell what the threads of a process do, which waits until then. What it does not tell is left out; but
- * if it allows no CPU samples, the library takes some. A number that is too large (EINVAL) is an error of the user's. */
+ * if it allows no CPU samples, the library takes some. A number that is too large (EINVAL) is an error of the user's.
+ */
 static void begin_events(pid_t process, bool executes, bool has_library) {
   perf_events *events;
   bool switched, sampled;
@@ -353,8 +354,8 @@ static void begin_events(pid_t process, bool executes, bool has_library) {
   untold.switches = outside.switches && !switched;
   untold.samples = outside.hertz && !sampled;
   untold.error = errno;
-  untold.ticks = untold.samples && untold.error != EINVAL && has_library &&
-                 recorder_take_ticks(outside.recorder, outside.ticks);
+  untold.ticks =
+      untold.samples && untold.error != EINVAL && has_library && recorder_take_ticks(outside.recorder, outside.ticks);
   recorder_take_events(outside.recorder, events, switched);
 }
 
@@ -636,7 +637,8 @@ static void write_trace(uint32_t index) {
     return;
   }
   control_begin(outside.process);
-  if (entry->pid == entry->process) begin_events(outside.process, false, true); /* else the kernel's thread ids are not its */
+  if (entry->pid == entry->process)
+    begin_events(outside.process, false, true); /* else the kernel's thread ids are not its */
   answer(entry, 0);
   while (outside.recorder && !is_over(process)) follow_outside();
   if (outside.recorder) finish_outside(-1);
@@ -1402,9 +1404,9 @@ static void summarize(trace *t, bool details) {
 static void report_untold(void) {
   if (untold.switches || untold.samples)
     report("%s: %s; see /proc/sys/kernel/perf_event_%s",
-           !untold.samples    ? "no context switches"
-           : untold.ticks     ? untold.switches ? "no context switches, and CPU samples by timers instead of perf events"
-                                                : "CPU samples by timers instead of perf events"
+           !untold.samples ? "no context switches"
+           : untold.ticks  ? untold.switches ? "no context switches, and CPU samples by timers instead of perf events"
+                                             : "CPU samples by timers instead of perf events"
            : !untold.switches ? "no CPU samples"
                               : "no CPU samples and context switches",
            strerror(untold.error), untold.error == EINVAL ? "max_sample_rate" : "paranoid");

@@ -9,8 +9,8 @@
 
 typedef struct recorder recorder;
 
-/* Memory of this size for a process to capture into, as a file of its own, all of which is reserved; after it, place for
- * CPU samples by timers, if files may be so large. -1: see errno. */
+/* Memory of this size for a process to capture into, as a file of its own, all of which is reserved; after it, place
+ * for CPU samples by timers, if files may be so large. -1: see errno. */
 int recorder_make_box(size_t size);
 
 /* Begins the trace, before the process runs. The file stays the caller's. NULL: see errno. */

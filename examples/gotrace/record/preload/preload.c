@@ -119,6 +119,7 @@ static __thread const void *waited_key;
 
 void begin_wait(const void *key, unsigned reason) {
   int kept = errno;
+  if (!goes_on_after_handler(reason)) block_ticks();
   if (UNLIKELY(!calls()->may_report())) return;
   apply_name();
   report_usage();
@@ -132,6 +133,7 @@ void begin_wait(const void *key, unsigned reason) {
 
 void end_wait(void) {
   int kept = errno;
+  unblock_ticks();
   if (!self.waits) return;
   self.waits = false;
   gotrace_wait_end();
@@ -852,6 +854,7 @@ void finish_trace(void) {
 
 bool finish_before_exec(const char *path) {
   give_way_to_death();
+  unblock_ticks(); /* by a signal handler that has interrupted a wait */
   if (announce_end(TRACE_EXECUTES)) return true;
   if (state.children && __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE))
     say_unreached(why_unreached(path)); /* vfork */

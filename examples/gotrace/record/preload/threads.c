@@ -28,7 +28,7 @@ static struct {
   uint32_t lock;
   thread *unused;
   thread *all[256]; /* slabs */
-  unsigned slabs; /* atomic */
+  unsigned slabs;   /* atomic */
 } threads;
 
 static struct usage main_usage;

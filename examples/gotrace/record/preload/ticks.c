@@ -4,16 +4,16 @@
  * stack to where the recorder reads it (struct ticks in board.h), which finds the callers. It makes no system call,
  * takes no lock, and calls nothing but the clock. Where the recorder has not read yet, the sample is lost, and counted.
  *
- * SIGPROF is what programs expect of a profiler: debuggers pass it on in silence, and few programs use it. One that sets
- * an action for it has it: the timers are deleted for good. While it has the default action, the library's handler takes
- * the place of that (end_by_signal), and tells a timer's signal from others by its value.
+ * SIGPROF is what programs expect of a profiler: debuggers pass it on in silence, and few programs use it. One that
+ * sets an action for it has it: the timers are deleted for good. While it has the default action, the library's handler
+ * takes the place of that (end_by_signal), and tells a timer's signal from others by its value.
  *
  * THE PROGRAM DOES NOT NOTICE
  *
  *   1. The signal is blocked during each wait of the program's (begin_wait) that a handler can end, although that has
  *      SA_RESTART: poll, sleeps, semaphores and more in signal(7), and transfers that may wait in the middle, which
- *      would end in part. A timer of CPU time expires only while its thread runs, also on its way into a wait. Otherwise
- *      a call would fail with EINTR, though no handler of the program's has run.
+ *      would end in part. A timer of CPU time expires only while its thread runs, also on its way into a wait.
+ * Otherwise a call would fail with EINTR, though no handler of the program's has run.
  *   2. A call that is to wait for no time is made again if it fails with EINTR and a timer's signal came.
  *   3. The signal is added to each set of signals that is blocked during a call (ppoll, sigsuspend).
  *   4. A thread that waits for the signal itself (sigwait) or finds it pending has no timer any more; if the program
@@ -58,7 +58,8 @@ static void delete_timer(struct usage *u) {
   if (timer) REAL(syscall)(SYS_timer_delete, (int)timer - 1);
 }
 
-/* The timer is deleted by whoever takes its number. If the timers are given up at the same time, one of both sees it. */
+/* The timer is deleted by whoever takes its number. If the timers are given up at the same time, one of both sees it.
+ */
 void begin_ticks(struct usage *u) {
   const struct ticks *to = __atomic_load_n(&ticks, __ATOMIC_ACQUIRE);
   struct event event;
@@ -88,21 +89,30 @@ static bool is_tick(const siginfo_t *details) {
   return details->si_code == SI_TIMER && details->si_value.sival_ptr == TICK_VALUE;
 }
 
-/* Takes timers' signals that are pending in the calling thread, but not what others have sent. */
-static void drop_pending(void) {
+/* What others have sent and is pending: in the thread and in the process. */
+struct pending {
+  siginfo_t all[2];
+  unsigned count;
+};
+
+/* Takes all that is pending in the calling thread. Timers' signals are dropped. */
+static void take_pending(struct pending *others) {
   const struct timespec no_time = {0, 0};
-  siginfo_t others[2]; /* of the thread and of the process */
-  unsigned count = 0, i;
+  siginfo_t details;
   sigset_t one;
+  others->count = 0;
   sigemptyset(&one);
   sigaddset(&one, SIGPROF);
-  while (count < COUNT(others) && REAL(sigtimedwait)(&one, &others[count], &no_time) == SIGPROF)
-    if (!is_tick(&others[count])) count++;
-  for (i = 0; i < count; i++) {
-    if (others[i].si_code == SI_TKILL)
-      REAL(syscall)(SYS_rt_tgsigqueueinfo, state.pid, REAL(syscall)(SYS_gettid), SIGPROF, &others[i]);
-    else
-      REAL(syscall)(SYS_rt_sigqueueinfo, state.pid, SIGPROF, &others[i]);
+  while (others->count < COUNT(others->all) && REAL(sigtimedwait)(&one, &details, &no_time) == SIGPROF)
+    if (!is_tick(&details)) others->all[others->count++] = details;
+}
+
+static void put_back(struct pending *others) {
+  unsigned i;
+  for (i = 0; i < others->count; i++) {
+    if (others->all[i].si_code == SI_TKILL)
+      REAL(syscall)(SYS_rt_tgsigqueueinfo, state.pid, REAL(syscall)(SYS_gettid), SIGPROF, &others->all[i]);
+    else REAL(syscall)(SYS_rt_sigqueueinfo, state.pid, SIGPROF, &others->all[i]);
   }
 }
 
@@ -110,13 +120,15 @@ static void drop_pending(void) {
  * ignored for a moment. */
 void stop_ticks(void) {
   struct sigaction now, ignore;
+  struct pending others;
   int kept = errno;
   if (!__atomic_exchange_n(&ticks, NULL, __ATOMIC_SEQ_CST)) return;
   each_usage(delete_timer);
-  drop_pending();
+  take_pending(&others);
   memset(&ignore, 0, sizeof ignore);
   ignore.sa_handler = SIG_IGN;
   if (has_own_action(SIGPROF) && REAL(sigaction)(SIGPROF, &ignore, &now) == 0) REAL(sigaction)(SIGPROF, &now, NULL);
+  put_back(&others);
   errno = kept;
 }
 
@@ -125,6 +137,10 @@ void give_up_ticks(void) {
   if (!to || !is_traced_process()) return;
   __atomic_store_n(&to->given_up, 1u, __ATOMIC_RELAXED);
   stop_ticks();
+}
+
+void give_up_ticks_for(const sigset_t *set) {
+  if (set && sigismember(set, SIGPROF) == 1) give_up_ticks();
 }
 
 /* A program may have set an action by a system call of its own. */
@@ -137,13 +153,20 @@ void check_ticks(void) {
   errno = kept;
 }
 
-void leave_ticks(const sigset_t *waits_for) {
+static bool leave_ticks_now(void) {
+  struct pending others;
   int kept = errno;
-  if (!__atomic_load_n(&ticks, __ATOMIC_RELAXED) || !self.usage || sigismember(waits_for, SIGPROF) != 1) return;
-  if (!is_traced_process()) return;
+  if (!self.usage || !is_traced_process()) return false;
   delete_timer(self.usage);
-  drop_pending();
+  take_pending(&others);
+  put_back(&others);
   errno = kept;
+  return true;
+}
+
+bool leave_ticks(const sigset_t *waits_for) {
+  if (LIKELY(!__atomic_load_n(&ticks, __ATOMIC_RELAXED)) || !waits_for) return false;
+  return sigismember(waits_for, SIGPROF) == 1 && leave_ticks_now();
 }
 
 void ticks_after_fork(void) {
@@ -151,7 +174,8 @@ void ticks_after_fork(void) {
   unblock_ticks();
 }
 
-/* -------------------------------------------------------------------------------------------- the blocked signal ---- */
+/* -------------------------------------------------------------------------------------------- the blocked signal ----
+ */
 
 /* The system call is in this library, so that a signal that was blocked until then finds the thread here: see
  * find_frame(). */
@@ -193,6 +217,39 @@ const sigset_t *with_ticks(const sigset_t *mask, sigset_t *copy) {
   *copy = *mask;
   sigaddset(copy, SIGPROF);
   return copy;
+}
+
+/* The same for system calls that the program makes itself, with the kernel's sets. */
+void change_system_call(long number, long a[6], struct tick_mask *copy) {
+  uintptr_t *mask = NULL;
+  if (LIKELY(!__atomic_load_n(&ticks, __ATOMIC_RELAXED))) return;
+  switch (number) {
+  case SYS_rt_sigsuspend: mask = (uintptr_t *)&a[0]; break;
+  case SYS_ppoll: mask = (uintptr_t *)&a[3]; break;
+#ifdef SYS_epoll_pwait2
+  case SYS_epoll_pwait2:
+#endif
+  case SYS_epoll_pwait: mask = (uintptr_t *)&a[4]; break;
+  case SYS_pselect6:
+    if (!a[5]) return;
+    memcpy(copy->of_select, (const void *)a[5], sizeof copy->of_select);
+    a[5] = (long)(uintptr_t)copy->of_select;
+    mask = copy->of_select;
+    break;
+  case SYS_rt_sigaction:
+    if (a[0] == SIGPROF && a[1]) give_up_ticks();
+    return;
+  case SYS_signalfd4:
+    if (a[1] && (*(const uint64_t *)a[1] & OWN_BIT)) give_up_ticks();
+    return;
+  case SYS_rt_sigtimedwait:
+    if (a[0] && (*(const uint64_t *)a[0] & OWN_BIT)) leave_ticks_now();
+    return;
+  default: return;
+  }
+  if (!*mask) return;
+  copy->mask = *(const uint64_t *)*mask | OWN_BIT;
+  *mask = (uintptr_t)&copy->mask;
 }
 
 /* ----------------------------------------------------------------------------------------------------- samples ---- */
@@ -252,8 +309,8 @@ static uintptr_t end_of_stack(uintptr_t sp) {
   return high;
 }
 
-/* Of an unknown stack, only what is in the same page as what is in use. Word by word: a function of the C library may be
- * replaced by a sanitizer's, which would find the program's stack. */
+/* Of an unknown stack, only what is in the same page as what is in use. Word by word: a function of the C library may
+ * be replaced by a sanitizer's, which would find the program's stack. */
 static void copy_stack(struct tick *to) {
   uintptr_t sp = to->sp;
   const volatile uint64_t *from = (const volatile uint64_t *)sp;
@@ -304,11 +361,13 @@ void end_ticks(struct usage *u) { (void)u; }
 void stop_ticks(void) {}
 void give_up_ticks(void) {}
 void check_ticks(void) {}
-void leave_ticks(const sigset_t *waits_for) { (void)waits_for; }
+bool leave_ticks(const sigset_t *waits_for) { return (void)waits_for, false; }
 void ticks_after_fork(void) {}
 void block_ticks_now(void) {}
 void unblock_ticks_now(void) {}
 const sigset_t *with_ticks(const sigset_t *mask, sigset_t *copy) { return (void)copy, mask; }
+void give_up_ticks_for(const sigset_t *set) { (void)set; }
+void change_system_call(long number, long a[6], struct tick_mask *copy) { (void)number, (void)a, (void)copy; }
 bool take_tick(const siginfo_t *details, const void *context) { return (void)details, (void)context, false; }
 
 #endif
