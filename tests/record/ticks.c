@@ -46,8 +46,8 @@
     fprintf(stderr, " (%s, call of %s)\n", strerror(errno), call); \
     _exit(1);                                                      \
   } while (0)
-#define CHECK(condition)                  \
-  do {                                    \
+#define CHECK(condition)                      \
+  do {                                        \
     if (!(condition)) FAIL("%s", #condition); \
   } while (0)
 
@@ -226,8 +226,8 @@ static void calls_write(void) {
   pthread_join(other, NULL);
 }
 
-/* The program's own handler does end a wait. A call that takes a set of signals cannot miss it; to the others it is sent
- * until they have ended. */
+/* The program's own handler does end a wait. A call that takes a set of signals cannot miss it; to the others it is
+ * sent until they have ended. */
 static pthread_t main_thread;
 static atomic_bool ended;
 static bool has_mask;
@@ -276,9 +276,10 @@ static int waits_in_sleep(void) {
   return result;
 }
 
-#define CALLS(X)                                                                                                \
-  X(poll) X(poll_at_once) X(ppoll) X(select) X(pselect) X(epoll) X(sleep) X(semaphore) X(futex) X(raw) X(receive) \
-  X(message) X(operations) X(signals)
+#define CALLS(X)                                                                                                     \
+  X(poll)                                                                                                            \
+  X(poll_at_once) X(ppoll) X(select) X(pselect) X(epoll) X(sleep) X(semaphore) X(futex) X(raw) X(receive) X(message) \
+      X(operations) X(signals)
 
 static void make_all_calls(bool transfers) {
 #define ONE(name) call = #name, calls_##name();
@@ -439,11 +440,22 @@ static void *send_later(void *unused) {
   kill(getpid(), SIGUSR2);
   return unused;
 }
+static void *read_signal(void *unused) {
+  struct signalfd_siginfo details;
+  sigset_t all;
+  int file;
+  sigfillset(&all);
+  burn(30000000);
+  file = signalfd(-1, &all, 0);
+  CHECK(read(file, &details, sizeof details) == sizeof details && details.ssi_signo == SIGUSR2);
+  close(file);
+  return unused;
+}
 static void test_waiting(void) {
   sigset_t all, old;
   siginfo_t details;
-  pthread_t sender;
-  int number = 0, file;
+  pthread_t sender, reader;
+  int number = 0;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &old);
   burn(30000000);
@@ -454,15 +466,11 @@ static void test_waiting(void) {
   pthread_create(&sender, NULL, send_later, NULL);
   CHECK(sigwaitinfo(&all, &details) == SIGUSR2);
   pthread_join(sender, NULL);
-  file = signalfd(-1, &all, 0);
+  pthread_create(&reader, NULL, read_signal, NULL);
+  usleep(1000);
   pthread_create(&sender, NULL, send_later, NULL);
-  {
-    struct signalfd_siginfo read_details;
-    CHECK(read(file, &read_details, sizeof read_details) == sizeof read_details);
-    CHECK(read_details.ssi_signo == SIGUSR2);
-  }
   pthread_join(sender, NULL);
-  close(file);
+  pthread_join(reader, NULL);
   pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
