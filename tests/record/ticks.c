@@ -189,6 +189,16 @@ static void calls_signals(void) {
   CHECK(sigtimedwait(&one, &details, &time) == -1 && errno == EAGAIN);
 }
 
+/* These go on after a handler with SA_RESTART. */
+static void calls_child(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    usleep(2000);
+    _exit(0);
+  }
+  CHECK(waitpid(child, NULL, 0) == child);
+}
+
 /* A transfer is whole, however long it takes: the other thread moves all in small parts. */
 #define TRANSFERRED 300000
 static int pipe_to[2], pipe_from[2];
@@ -276,16 +286,18 @@ static int waits_in_sleep(void) {
   return result;
 }
 
-#define CALLS(X)                                                                                                     \
-  X(poll)                                                                                                            \
-  X(poll_at_once) X(ppoll) X(select) X(pselect) X(epoll) X(sleep) X(semaphore) X(futex) X(raw) X(receive) X(message) \
-      X(operations) X(signals)
+#define CALLS(X)                                                                                                   \
+  X(poll)                                                                                                          \
+  X(poll_at_once)                                                                                                  \
+  X(ppoll) X(select) X(pselect) X(epoll) X(sleep) X(semaphore) X(futex) X(raw) X(receive) X(message) X(operations) \
+      X(signals)
 
 static void make_all_calls(bool transfers) {
 #define ONE(name) call = #name, calls_##name();
   CALLS(ONE)
 #undef ONE
   if (!transfers) return;
+  call = "child", calls_child();
   call = "transfer", calls_transfer();
   call = "write", calls_write();
   interrupted("poll", false, waits_in_poll);
@@ -365,13 +377,18 @@ static int test_storm(void) {
 }
 
 static int test_busy(unsigned rounds) {
-  unsigned i;
+  struct pollfd one;
+  unsigned i, k;
   char byte = 1;
   prepare();
   wait_for = 1000;
   for (i = 0; i < rounds; i++) {
     make_all_calls(i % 1000 == 0);
-    CHECK(write(empty[1], &byte, 1) == 1 && read(empty[0], &byte, 1) == 1);
+    one = (struct pollfd){empty[0], POLLIN, 0};
+    for (k = 0; k < 200; k++) {
+      call = "pipe";
+      CHECK(write(empty[1], &byte, 1) == 1 && poll(&one, 1, 1000) == 1 && read(empty[0], &byte, 1) == 1);
+    }
   }
   printf("%u\n", rounds);
   return 0;

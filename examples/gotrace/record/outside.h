@@ -605,9 +605,12 @@ void recorder_take_events(recorder *r, perf_events *events, bool switched) {
   r->switched = switched;
 }
 
+#define LEAST_PERIOD 100000 /* nanoseconds; the kernel looks less often */
+
 bool recorder_take_ticks(recorder *r, uint32_t hertz) {
   off_t end = lseek(r->file, 0, SEEK_END);
   size_t size = end < 0 ? 0 : (size_t)end - r->size;
+  uint32_t period = 1000000000 / hertz;
   void *memory;
   if (!count_ticks(size) || reserve_bytes(r->file, r->size, r->size + size) != 0) return false;
   memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->file, (off_t)r->size);
@@ -615,7 +618,7 @@ bool recorder_take_ticks(recorder *r, uint32_t hertz) {
   madvise(memory, size, MADV_DONTFORK);
   r->ticks = (struct ticks *)memory;
   r->ticks_size = size;
-  gotrace__store_release(&r->ticks->period, 1000000000 / hertz);
+  gotrace__store_release(&r->ticks->period, period < LEAST_PERIOD ? (uint32_t)LEAST_PERIOD : period);
   return true;
 }
 

@@ -191,7 +191,7 @@ static bool is_ready(int fd, enum direction direction) {
 static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
   static const uint8_t in[] = {0, 0, REASON_PIPE, 0, REASON_EVENT, REASON_TERMINAL};
   enum kind kind = kind_of(fd);
-  if (may_wait && kind != READY) block_ticks(); /* a signal would end a transfer in the middle */
+  if (direction == OUT && may_wait && kind != READY) block_ticks(); /* a signal would end it in the middle */
   if (may_wait && kind != READY && !is_ready(fd, direction)) {
     unsigned reason = direction == OUT && kind == PIPE ? REASON_PIPE_FULL : in[kind];
     const void *key = key_of(fd);
@@ -223,13 +223,21 @@ static void before_read(int fd) {
   wake_all(key_of(fd), true);
 }
 
+/* One that waits until it has all is not to end before. */
+static void before_whole_read(int fd, bool whole) {
+  before_read(fd);
+  if (whole) block_ticks();
+}
+#define BEFORE_RECEIVE(fd) before_whole_read(fd, (flags & MSG_WAITALL) != 0)
+#define BEFORE_MESSAGES(fd) before_whole_read(fd, true)
+
 #define TRANSFER(type, name, parameters, arguments, fd, direction, may_wait, before) \
   REPORTED(type, name, parameters, arguments, false, before(fd);                     \
            bool waited = begin_transfer(fd, direction, may_wait), end_transfer(waited, result < 0))
 #define READS(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, IN, true, before_read)
 #define WRITES(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, OUT, true, before_write)
 #define RECEIVES(name, parameters, arguments) \
-  TRANSFER(ssize_t, name, parameters, arguments, fd, IN, !(flags & MSG_DONTWAIT), before_read)
+  TRANSFER(ssize_t, name, parameters, arguments, fd, IN, !(flags & MSG_DONTWAIT), BEFORE_RECEIVE)
 #define SENDS(name, parameters, arguments) \
   TRANSFER(ssize_t, name, parameters, arguments, fd, OUT, !(flags & MSG_DONTWAIT), before_write)
 
@@ -253,7 +261,7 @@ RECEIVES(__recvfrom_chk, (int fd, void *data, size_t size, size_t room, int flag
 #endif
 
 TRANSFER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS flags, struct timespec *time),
-         (fd, messages, count, flags, time), fd, IN, !(flags & MSG_DONTWAIT), before_read)
+         (fd, messages, count, flags, time), fd, IN, !(flags & MSG_DONTWAIT), BEFORE_MESSAGES)
 TRANSFER(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS flags), (fd, messages, count, flags),
          fd, OUT, !(flags & MSG_DONTWAIT), before_write)
 TRANSFER(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), fd, IN, true, before_read)
@@ -264,7 +272,7 @@ TRANSFER(ssize_t, vmsplice, (int fd, const struct iovec *parts, size_t count, un
 /* Between two descriptors: waits for input, or for room. */
 static bool begin_move(int from, int to, unsigned flags) {
   bool may_wait = !(flags & SPLICE_F_NONBLOCK);
-  before_read(from);
+  before_whole_read(from, true);
   before_write(to);
   if (kind_of(from) == READY || is_ready(from, IN)) return begin_transfer(to, OUT, may_wait);
   return begin_transfer(from, IN, may_wait);
@@ -715,15 +723,16 @@ static void listen_to_selected(int count, const fd_set *in, const fd_set *out) {
 }
 
 /* Without descriptors, it is a sleep. */
-#define SELECTS(name, parameters, arguments, mask, first, at_once)                                    \
-  REPORTED_AFTER(                                                                                     \
-      int, name, parameters, arguments, first; if ((at_once) && tracing()) {                          \
-        AT_ONCE(result, mask, real.name arguments);                                                   \
-        return result;                                                                                \
-      },                                                                                              \
-                                               false, listen_to_selected(count, in, out);             \
-      begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP), end_wait(); \
-      tell_waker(result <= 0))
+#define RETURN_AT_ONCE(at_once, mask, call) \
+  if ((at_once) && tracing()) {             \
+    AT_ONCE(result, mask, call);            \
+    return result;                          \
+  }
+#define SELECTS(name, parameters, arguments, mask, first, at_once)                                               \
+  REPORTED_AFTER(int, name, parameters, arguments, first;                                                        \
+                 RETURN_AT_ONCE(at_once, mask, real.name arguments), false, listen_to_selected(count, in, out);  \
+                 begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP), end_wait(); \
+                 tell_waker(result <= 0))
 SELECTS(select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *time),
         (count, in, out, other, time), NULL, (void)0, time && !time->tv_sec && !time->tv_usec)
 SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *time, const sigset_t *mask),
