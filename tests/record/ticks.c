@@ -4,6 +4,7 @@
  *                            sends: none may end but by its own time or by the program's own handler
  *     ticks busy ROUNDS      the same calls without a storm, so many times, by a thread that uses its processor
  *     ticks uses             SIGPROF belongs to the program once it has set a handler
+ *     ticks pending          a SIGPROF that is pending before that is not lost
  *     ticks others           what other signals and children see of it
  *     ticks executes COUNT   executes itself so often, each time in the middle of its CPU time
  *     ticks dies HOW         of a SIGPROF of its own
@@ -13,21 +14,18 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ipc.h>
-#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -166,11 +164,10 @@ static void calls_message(void) {
     long type;
     char text[8];
   } message = {1, "message"};
-  static int queue = -1;
-  if (queue < 0) queue = msgget(IPC_PRIVATE, 0600);
+  int queue = msgget(IPC_PRIVATE, 0600);
   CHECK(queue >= 0 && msgsnd(queue, &message, sizeof message.text, 0) == 0);
   CHECK(msgrcv(queue, &message, sizeof message.text, 0, 0) == sizeof message.text);
-  if (atomic_load(&handled) == UINT32_MAX) msgctl(queue, IPC_RMID, NULL);
+  CHECK(msgctl(queue, IPC_RMID, NULL) == 0);
 }
 static void calls_operations(void) {
   struct timespec time = time_to_wait();
@@ -286,16 +283,32 @@ static int waits_in_sleep(void) {
   return result;
 }
 
-#define CALLS(X)                                                                                                   \
-  X(poll)                                                                                                          \
-  X(poll_at_once)                                                                                                  \
-  X(ppoll) X(select) X(pselect) X(epoll) X(sleep) X(semaphore) X(futex) X(raw) X(receive) X(message) X(operations) \
-      X(signals)
+static const struct {
+  const char *name;
+  void (*make)(void);
+} all_calls[] = {
+    {"poll", calls_poll},
+    {"poll_at_once", calls_poll_at_once},
+    {"ppoll", calls_ppoll},
+    {"select", calls_select},
+    {"pselect", calls_pselect},
+    {"epoll", calls_epoll},
+    {"sleep", calls_sleep},
+    {"semaphore", calls_semaphore},
+    {"futex", calls_futex},
+    {"raw", calls_raw},
+    {"receive", calls_receive},
+    {"message", calls_message},
+    {"operations", calls_operations},
+    {"signals", calls_signals},
+};
 
 static void make_all_calls(bool transfers) {
-#define ONE(name) call = #name, calls_##name();
-  CALLS(ONE)
-#undef ONE
+  size_t i;
+  for (i = 0; i < sizeof all_calls / sizeof all_calls[0]; i++) {
+    call = all_calls[i].name;
+    all_calls[i].make();
+  }
   if (!transfers) return;
   call = "child", calls_child();
   call = "transfer", calls_transfer();
@@ -338,11 +351,6 @@ static void send_tick(pid_t thread) {
   details.si_code = SI_TIMER;
   details.si_value.sival_ptr = (void *)(uintptr_t)0x676f7472; /* TICK_VALUE */
   syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, SIGPROF, &details);
-}
-
-static int sent_ticks(void) {
-  send_tick((pid_t)syscall(SYS_gettid));
-  return 1;
 }
 
 static pid_t stormed;
@@ -590,7 +598,7 @@ static void use_stack(int number) {
   unsigned char *here = (unsigned char *)__builtin_frame_address(0), *at;
   (void)number;
   for (at = small_stack; at < here - 512; at++) *at = 0xa5;
-  while (sent_ticks() == 0) continue;
+  send_tick((pid_t)syscall(SYS_gettid));
   for (at = small_stack; *at == 0xa5; at++) continue;
   printf("%ld\n", (long)(here - at));
 }
