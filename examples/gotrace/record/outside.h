@@ -565,15 +565,15 @@ static void read_samples(recorder *r) {
   size_t left = r->sample_count - r->sample_at;
   bool wanted = r->base && recorder_said(r) != TRACE_EXECUTES;
   if (!r->events) return;
-  memmove(r->samples, r->samples + r->sample_at, left * sizeof *r->samples);
+  if (r->sample_at) memmove(r->samples, r->samples + r->sample_at, left * sizeof *r->samples);
   r->sample_at = 0;
   r->sample_count = left;
   forget_written(&r->switches);
   perf_read(r->events, wanted ? add_record : NULL, r);
   r->t->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += perf_take_lost(r->events);
   if (r->ticks) read_ticks(r, wanted);
-  qsort(r->samples, r->sample_count, sizeof *r->samples, compare_samples);
-  qsort(r->switches.all, r->switches.count, sizeof *r->switches.all, compare_switches);
+  if (r->sample_count) qsort(r->samples, r->sample_count, sizeof *r->samples, compare_samples);
+  if (r->switches.count) qsort(r->switches.all, r->switches.count, sizeof *r->switches.all, compare_switches);
 }
 
 /* The sample is of what its thread runs in the model, in which all earlier records have been applied. */

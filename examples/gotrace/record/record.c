@@ -1349,8 +1349,9 @@ static void summarize(trace *t, bool details) {
             "sockets, and CPU times\n",
             path, process);
   if (end->unsampled)
-    fprintf(stderr, "gotrace: %s: process %d uses SIGPROF itself: its trace lacks the CPU samples after that\n", path,
-            process);
+    fprintf(stderr,
+            "gotrace: %s: process %d uses SIGPROF itself or ignores it: its trace lacks the CPU samples after that\n",
+            path, process);
   if (end->unreached == UNREACHED_PROGRAM)
     fprintf(stderr,
             "gotrace: %s: process %d started programs that are not traced, as the system loads no library into them: "
