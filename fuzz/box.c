@@ -424,7 +424,7 @@ static void run_cases(int file, uint8_t *box, int output) {
     REQUIRE(ftruncate(output, 0) == 0 && lseek(output, 0, SEEK_SET) == 0);
     restore(box);
     cases[i / 2].change(box);
-    r = recorder_begin(file, &settings);
+    r = recorder_begin(file, BOX, &settings);
     REQUIRE(r);
     (void)recorder_read(r, output);
     (void)recorder_read(r, output);
@@ -448,7 +448,7 @@ static void load_many_modules(int file) {
   memset(&settings, 0, sizeof settings);
   memset(&at, 0, sizeof at);
   memset(&end, 0, sizeof end);
-  r = recorder_begin(file, &settings);
+  r = recorder_begin(file, BOX, &settings);
   REQUIRE(r);
   for (i = 0; i < MOST_MODULES + 100; i++) {
     at.base = 4096 * (i + 1);
@@ -487,6 +487,27 @@ static void open_files_of_others(void) {
   unlink(path);
 }
 
+/* CPU samples that the process's timers would not take. Some begin in this program's code, which is in the box, too. */
+static void write_ticks(const recorder *r, fuzz_input *in) {
+  uint32_t count = count_ticks(r->ticks_size), i, k;
+  REQUIRE(count >= 2);
+  for (i = 0; i < 2; i++) {
+    struct tick *to = &r->ticks->place[fuzz_take(in, 1) % count];
+    uintptr_t code = (uintptr_t)restore + fuzz_take(in, 2);
+    unsigned how = (unsigned)fuzz_take(in, 1);
+    uint64_t word = how & 1 ? code : fuzz_take(in, 8);
+    to->nanoseconds = how & 2 ? fuzz_take(in, 8) : r->now.nanoseconds;
+    to->thread = how & 4 ? (uint32_t)fuzz_take(in, 4) : (uint32_t)getpid();
+    to->pc = how & 8 ? fuzz_take(in, 8) : code;
+    to->sp = fuzz_take(in, how & 16 ? 8 : 1);
+    to->fp = fuzz_take(in, how & 32 ? 8 : 2);
+    to->stack_size = how & 64 ? (uint32_t)fuzz_take(in, 4) : TICK_STACK;
+    for (k = 0; k < TICK_STACK; k += (uint32_t)sizeof word) memcpy(to->stack + k, &word, sizeof word);
+    __atomic_store_n(&r->ticks->state[to - r->ticks->place], how & 128 ? how : (uint32_t)TICK_IS_READY,
+                     __ATOMIC_RELEASE);
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static int file = -1, output = -1;
   static uint8_t *box; /* as the recorded process would have it */
@@ -516,8 +537,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   settings.format = mode & 16 ? GOTRACE_GO_1_21 : GOTRACE_GO_1_26;
   REQUIRE(ftruncate(output, 0) == 0 && lseek(output, 0, SEEK_SET) == 0);
   restore(box);
-  r = recorder_begin(file, &settings);
+  r = recorder_begin(file, BOX, &settings);
   REQUIRE(r);
+  if (mode & 32) {
+    recorder_take_events(r, perf_begin(getpid(), false, false), false);
+    REQUIRE(recorder_take_ticks(r, 250));
+  }
   if (mode & 1) {
     other.box = box;
     other.seed = fuzz_take(&in, 4);
@@ -527,6 +552,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   while (in.at < in.end) {
     unsigned changes = 1 + (unsigned)fuzz_take(&in, 1) % 8;
     while (changes--) change(box, &in);
+    if (mode & 32) write_ticks(r, &in);
     if (rounds) rounds--, (void)recorder_read(r, output);
     check_memory(r);
   }

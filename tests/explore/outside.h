@@ -134,7 +134,7 @@ static void explore_serve(void) {
   memset(&set, 0, sizeof set);
   set.format = (uint32_t)world.options.format;
   set.cut_milliseconds = world.options.cut_milliseconds;
-  outside.r = recorder_begin(outside.file, &set);
+  outside.r = recorder_begin(outside.file, EXPLORE_BOX, &set);
   if (!outside.r) abort();
   explore_idle();
   for (;;) {

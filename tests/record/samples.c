@@ -2,6 +2,7 @@
  *
  *     samples               two threads call three functions, and print how much CPU time each of them took
  *     samples --short       the same in less time
+ *     samples --timers      the same in calls that are long enough for samples by timers, of which there are few
  *     samples --exec        the same by a child that executes this program; its process id is printed
  *     samples --fork        the same by a child that does not
  *     samples --allowed     exit status 0: this user may use perf events
@@ -25,11 +26,12 @@
 
 static _Thread_local volatile unsigned sum;
 static double enough = 1.2; /* seconds of CPU time of a thread */
+static unsigned units = 1;
 
-#define FUNCTION(name)                                        \
-  __attribute__((noinline)) void name(unsigned units) {       \
-    unsigned i;                                               \
-    for (i = 0; i < units * 1000000; i++) sum = sum * 17 + i; \
+#define FUNCTION(name)                                       \
+  __attribute__((noinline)) void name(unsigned many) {       \
+    unsigned i;                                              \
+    for (i = 0; i < many * 1000000; i++) sum = sum * 17 + i; \
   }
 FUNCTION(half)
 FUNCTION(third)
@@ -41,9 +43,9 @@ static double cpu_time(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-__attribute__((noinline)) static void measure(void (*function)(unsigned), unsigned units, double *time) {
+__attribute__((noinline)) static void measure(void (*function)(unsigned), unsigned many, double *time) {
   double before = cpu_time();
-  function(units);
+  function(many);
   *time += cpu_time() - before;
 }
 
@@ -52,9 +54,9 @@ __attribute__((noinline)) static void measure(void (*function)(unsigned), unsign
 void *work(void *unused) {
   double time[3] = {0, 0, 0};
   while (cpu_time() < enough) {
-    measure(half, 5, &time[0]);
-    measure(third, 3, &time[1]);
-    measure(fifth, 2, &time[2]);
+    measure(half, 5 * units, &time[0]);
+    measure(third, 3 * units, &time[1]);
+    measure(fifth, 2 * units, &time[2]);
   }
   printf("half %f third %f fifth %f\n", time[0], time[1], time[2]);
   return unused;
@@ -107,6 +109,7 @@ int main(int count, char **words) {
     return 127;
   }
   if (count > 1 && strcmp(words[1], "--short") == 0) enough = 0.3;
+  else if (count > 1 && strcmp(words[1], "--timers") == 0) enough = 3, units = 20;
   else if (count > 1) be_child(words[1], words[0]);
   pthread_create(&thread, NULL, work, NULL);
   work(NULL);

@@ -3,7 +3,7 @@
 #
 #     tests/record/test_record.sh [--list | NAME...]
 #
-# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, that are not traced, closed standard files, a umask without rights, two recorders with one output, broken pipes, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
+# Names: waits (every kind of wait, by tests/record/waits.c), waits_musl, samples (of CPU time), ticks (samples by timers, where perf events are forbidden), switches (when a thread has no processor), stacks (alternate and small ones), usage (CPU time), summary, threads_by_name, sandbox, alike (calls that a tracer could change), limits (of file sizes), ends, early (before the trace begins), killed (at random moments), steps (killed after any instruction), control (gotrace ctl), paused (recordings that begin later), stopped (that end sooner), boxes (of children), own (a program with tasks of its own), namespaces (in which a child asks the recorder), situations (programs that begin late, that are not traced, closed standard files, a umask without rights, two recorders with one output, broken pipes, full disks), signals, libraries (that follow each other at an address), descriptors, bad_use, executes (files that
 # are no programs), outputs (what is at the trace's path), hostile (children that have given up privileges; needs root),
 # children, nested (a recorder that is recorded), processes (that wake each other), names (debug information), unwind (complete stacks), debugger (stacks are gdb's), bytes (what getc costs), jit (names of compiled code), flight, allocators, and programs unaware of the tracer. Each program's output and exit status must be the same with and
 # without tracing, no problem may be counted, every thread must have a name, and Go 1.21 and 1.27 must open the traces.
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tool=$PWD/build/examples/gotrace
-names="waits waits_musl holders samples switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces situations signals libraries descriptors bad_use executes outputs hostile children nested processes names unwind debugger bytes jit flight allocators
+names="waits waits_musl holders samples ticks switches stacks usage summary threads_by_name sandbox alike limits ends early killed steps crashes control paused stopped boxes own namespaces situations signals libraries descriptors bad_use executes outputs hostile children nested processes names unwind debugger bytes jit flight allocators
   xz pigz zstd lbzip2 pixz plzip ripgrep git_grep python node redis memcached openmp cpp"
 
 [ "${1-}" != --list ] || { echo $names; exit; }
@@ -151,19 +151,21 @@ takes() {
 test_samples() {
   local program="$work/samples" format options wanted
   compile "${CC-cc}" tests/record/samples.c "$program"
-  # Where they are forbidden, the recording goes on without, and does not claim that threads ran.
+  # Where they are forbidden, samples are by timers. The recording goes on without the rest, and does not claim that
+  # threads ran.
   for options in '' '--sample 997' --no-sample --no-switches; do
     "$program" --forbid "$tool" record -o "$work/samples.trace" $options "$program" --short >"$work/out" 2>"$work/err" ||
       { cat "$work/err"; fail "samples: forbidden: exit status $?"; }
     case $options in
     --no-sample) wanted='context switches' ;;
-    --no-switches) wanted='CPU samples' ;;
-    *) wanted='CPU samples and context switches' ;;
+    --no-switches) wanted='CPU samples by timers instead of perf events' ;;
+    *) wanted='context switches, and CPU samples by timers instead of perf events' ;;
     esac
-    [ "$(grep -c "^gotrace: no $wanted: Operation not permitted; see " "$work/err")" = 1 ] ||
+    [ "$(grep -c "^gotrace: \(no \)*$wanted: Operation not permitted; see " "$work/err")" = 1 ] ||
       { cat "$work/err"; fail "samples: forbidden, $options: not said"; }
     judge "$work/samples.trace" "$work/err"
-    [ "$(takes "$work/samples.trace")" = '' ] || fail "samples: forbidden, $options: states claimed"
+    [ "$options" = --no-sample ] && wanted='' || wanted=samples
+    [ "$(takes "$work/samples.trace")" = "$wanted" ] || fail "samples: forbidden, $options: not '$wanted', or states claimed"
     # How long a thread ran is known even so: its CPU time.
     "$tool" info --json "$work/samples.trace" | python3 -c '
 import json, sys
@@ -175,6 +177,10 @@ if len(told) != 2 or any(abs(a - b) > 0.05 * b + 0.005 for a, b in zip(told, use
   done
   "$program" --forbid "$tool" record -q -o "$work/samples.trace" "$program" --short >"$work/out" 2>"$work/err"
   [ ! -s "$work/err" ] || { cat "$work/err"; fail "samples: forbidden: -q is not quiet"; }
+  "$program" --forbid "$tool" record -o "$work/samples.trace" --format=1.11 "$program" --short >"$work/out" 2>"$work/err" ||
+    { cat "$work/err"; fail "samples: forbidden: 1.11"; }
+  judge "$work/samples.trace" "$work/err"
+  [ "$(takes "$work/samples.trace")" = '' ] || fail "samples: forbidden: samples in 1.11"
   "$program" --allowed || { echo "test_record: this user may not use perf events"; exit 77; }
   for options in '' --no-sample --no-switches '--no-sample --no-switches' --format=1.11; do
     "$tool" record -o "$work/samples.trace" $options "$program" --short >"$work/out" 2>"$work/err" || fail "samples, $options: exit status $?"
@@ -211,6 +217,47 @@ if len(told) != 2 or any(abs(a - b) > 0.05 * b + 0.005 for a, b in zip(told, use
     "$tool" record -q --children -o "$work/child.%p" unshare -pf "$program" --short >"$work/out" || fail "samples: namespace: status $?"
     [ "$(takes "$work/child.1")" = '' ] || fail "samples: namespace: states claimed"
   fi
+}
+
+# The samples that timers take, where perf events are forbidden.
+test_ticks() {
+  local program="$work/ticks" samples="$work/samples" format options plain traced what
+  compile "${CC-cc}" tests/record/ticks.c "$program"
+  compile "${CC-cc}" tests/record/samples.c "$samples"
+  for format in 1.23 1.21; do
+    # The kernel looks at such timers at each of its own ticks only, at least 100 a second.
+    "$samples" --forbid "$tool" record -o "$work/ticks.trace" --format $format "$samples" --timers >"$work/out" 2>"$work/err" ||
+      { cat "$work/err"; fail "ticks: exit status $?"; }
+    grep -v 'problems$\| no room for a CPU sample ' "$work/err" >"$work/other" || true
+    judge "$work/ticks.trace" "$work/other"
+    tests/record/samples.py "$tool" "$work/ticks.trace" "$work/out" 250 0.3 || fail "ticks: format $format"
+    "$tool" profile --cpu --folded "$work/ticks.trace" | grep ';work;measure;half [0-9]*$' >"$work/folded" || fail "ticks: no profile"
+    [ $format != 1.23 ] || open_it "$work/ticks.trace" 1.27
+    [ $format != 1.21 ] || open_it "$work/ticks.trace" 1.21 -p
+  done
+  for options in --exec --fork; do
+    rm -f "$work"/child.*
+    "$samples" --forbid "$tool" record -q --children -o "$work/child.%p" "$samples" $options >"$work/out" 2>"$work/err" ||
+      { cat "$work/err"; fail "ticks: children: exit status $?"; }
+    [ "$(takes "$work/child.$(sed -n 's/^process //p' "$work/out")")" = samples ] || fail "ticks: children, $options"
+  done
+  # The program notices nothing: its output and status are the same.
+  for what in uses pending others 'executes 30' 'dies timer' 'dies raise' 'dies own'; do
+    plain=0 traced=0
+    "$program" $what >"$work/plain" 2>&1 || plain=$?
+    "$samples" --forbid "$tool" record -o "$work/ticks.trace" "$program" $what >"$work/traced" 2>"$work/err" || traced=$?
+    [ $plain = $traced ] && cmp "$work/plain" "$work/traced" || { cat "$work/err"; fail "ticks: $what: exit status $traced, not $plain"; }
+    case $what in
+    uses | pending | others) grep -q 'process [0-9]* uses SIGPROF itself' "$work/err" || { cat "$work/err"; fail "ticks: $what: not said"; } ;;
+    *) ! grep -q SIGPROF "$work/err" || { cat "$work/err"; fail "ticks: $what: SIGPROF"; } ;;
+    esac
+  done
+  "$samples" --forbid "$tool" record -q -o "$work/ticks.trace" "$program" storm >"$work/out" 2>"$work/err" ||
+    { cat "$work/err"; fail "ticks: storm: exit status $?"; }
+  [ "$(cat "$work/out")" = many ] || fail "ticks: no storm: $(cat "$work/out")"
+  # What is in the help.
+  "$samples" --forbid "$tool" record -q -o "$work/ticks.trace" "$program" stack >"$work/out" || fail "ticks: stack: exit status $?"
+  [ "$(cat "$work/out")" -le 4096 ] || [ "$(grep -c amx /proc/cpuinfo)" != 0 ] || fail "ticks: $(cat "$work/out") bytes of a stack"
 }
 
 test_switches() {

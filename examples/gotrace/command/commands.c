@@ -210,8 +210,9 @@ const option options[] = {
      "one time axis",
      NULL, set_flag, SETTING(children), 0},
     {"--sample HZ",
-     "take so many CPU samples a second of each thread's CPU time, default 997, in most virtual machines 97", NULL,
-     set_number, SETTING(sample), 1},
+     "take so many CPU samples a second of each thread's CPU time, default 997, in most virtual machines 97, by timers "
+     "250",
+     NULL, set_number, SETTING(sample), 1},
     {"--no-sample", "take no CPU samples", NULL, set_flag, SETTING(no_sample), 0},
     {"--no-switches", "do not show when a thread has no processor: preempted, or asleep unseen", NULL, set_flag,
      SETTING(no_switches), 0},
@@ -275,10 +276,11 @@ const command commands[] = {
          "blocked (off cpu) while it sleeps in what the library does not see: page faults, futexes and system calls of "
          "the program's own, OpenMP. The stack of such a sleep is that of the thread's last sample or call. The time "
          "from a wake-up to the processor counts as blocked. So what runs in the trace did run.\n\n"
-         "If the kernel allows no perf events (perf_event_paranoid above 2, as in many containers, and on other "
-         "processors than x86-64 and arm64), the summary says so. Without context switches, a thread that runs in the "
-         "trace may sleep in a system call that the library does not "
-         "see: all commands say "
+         "If the kernel allows no perf events (perf_event_paranoid above 2, as in many containers), the summary says "
+         "so. Then timers take the CPU samples, 250 a second, by SIGPROF; none if the program uses that signal, or "
+         "with "
+         "--no-sample. Without context switches, a thread that runs in the trace may sleep in a system call that the "
+         "library does not see: all commands say "
          "that it was not seen waiting. One that is runnable may have slept again after it was woken. The CPU time is "
          "the kernel's count. Threads are grouped by the names that they get (pthread_setname_np, prctl); one that "
          "gets none, or that of the program, goes by the function that it began with.\n\n"

@@ -207,12 +207,46 @@ struct trace_ends {
     uint32_t unused;              /* the box: the process has begun no trace */
     uint32_t unwritten;           /* the trace's file was gone */
     uint32_t paused;              /* nobody has started the recording */
+    uint32_t unsampled;           /* the program uses the signal of the timers for CPU samples itself */
     uint32_t unreached;           /* errno of its children that cannot be traced; 0: */
     int32_t result, system_error; /* gotrace_result and errno of the trace */
     uint64_t events, waits;       /* of threads, for room */
     uint64_t problems[64];        /* by gotrace_problem */
   } entry[1];                     /* and more */
 };
+
+/* CPU samples that timers in the process take: see preload/ticks.c. They follow the box in its file. Any process may
+ * have written anything. */
+#define TICK_STACK 8192                            /* bytes, as of the kernel's samples: see perf.c */
+#define MOST_TICKS 128                             /* between two rounds of the recorder; more are lost */
+#define TICK_VALUE ((void *)(uintptr_t)0x676f7472) /* of a timer's signal */
+enum { TICK_FREE, TICK_IS_WRITTEN, TICK_IS_READY };
+struct tick {
+  uint64_t nanoseconds; /* of CLOCK_MONOTONIC */
+  uint64_t pc, sp, fp, lr;
+  uint32_t thread, stack_size;
+  uint8_t stack[TICK_STACK]; /* from sp on */
+};
+struct ticks {
+  /* Of the recorder: */
+  uint32_t period; /* nanoseconds of a thread's CPU time; 0: no timers are wanted. Set before the process begins */
+  uint32_t over;   /* atomic: no more are read */
+  /* Of the process: */
+  uint32_t given_up;          /* atomic: the program uses the signal itself */
+  uint32_t lost;              /* atomic: samples for which there was no place */
+  uint32_t next;              /* atomic: the place to try */
+  uint32_t state[MOST_TICKS]; /* atomic: TICK_... of each place */
+  struct tick place[];
+};
+/* Less in a small box. */
+static inline size_t ticks_size(size_t box) {
+  size_t most = sizeof(struct ticks) + MOST_TICKS * sizeof(struct tick), size = box / 64 < most ? box / 64 : most;
+  return size & ~(size_t)4095;
+}
+static inline uint32_t count_ticks(size_t size) {
+  size_t count = size < sizeof(struct ticks) ? 0 : (size - sizeof(struct ticks)) / sizeof(struct tick);
+  return (uint32_t)(count < MOST_TICKS ? count : MOST_TICKS);
+}
 
 static inline size_t list_size(uint32_t traces) {
   return sizeof(struct trace_list) + traces * sizeof(struct trace_entry);

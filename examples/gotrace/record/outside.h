@@ -112,6 +112,8 @@ struct recorder {
   perf_events *events; /* NULL: there are none */
   bool switched;       /* context switches are taken */
   thread_switches switches;
+  struct ticks *ticks; /* NULL: no CPU samples by timers */
+  size_t ticks_size;
   walker *walker;
   module_image *images;
   size_t image_count, image_capacity, image_room;
@@ -138,18 +140,26 @@ static int reserve_bytes(int file, uint64_t from, uint64_t to) {
   return error;
 }
 
+#define LEAST_TICKS 4096 /* bytes, that are read also if there are no timers */
+
 int recorder_make_box(size_t size) {
   uint64_t reserved = bytes_to_reserve(0, size);
+  size_t ticks = ticks_size(size);
   gotrace__box *box;
   struct rlimit limit;
   int file, error;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur) { /* otherwise a signal would end this process */
-    errno = EFBIG;
-    return -1;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
+    if (size > limit.rlim_cur) { /* otherwise a signal would end this process */
+      errno = EFBIG;
+      return -1;
+    }
+    if (size + ticks > limit.rlim_cur) ticks = 0;
   }
   file = memfd_create("gotrace box", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return -1;
-  error = fchmod(file, 0600) != 0 || ftruncate(file, (off_t)size) != 0 ? errno : reserve_bytes(file, 0, reserved);
+  error =
+      fchmod(file, 0600) != 0 || ftruncate(file, (off_t)(size + ticks)) != 0 ? errno : reserve_bytes(file, 0, reserved);
+  if (!error && ticks) error = reserve_bytes(file, size, size + LEAST_TICKS);
   if (!error && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) error = errno;
   box = error ? MAP_FAILED : mmap(NULL, sizeof *box, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (!error && box == MAP_FAILED) error = errno;
@@ -517,19 +527,53 @@ static int compare_samples(const void *a, const void *b) {
   return at < other ? -1 : at > other;
 }
 
+/* The process may write at the same time, so it is read once. */
+static bool copy_tick(recorder *r, uint32_t index, struct tick *to) {
+  uint32_t *state = &r->ticks->state[index];
+  if (gotrace__load_acquire(state) != TICK_IS_READY) return false;
+  memcpy(to, &r->ticks->place[index], sizeof *to);
+  gotrace__store_release(state, (uint32_t)TICK_FREE);
+  return true;
+}
+
+static void read_ticks(recorder *r, bool wanted) {
+  struct tick from;
+  uint32_t i, count = count_ticks(r->ticks_size);
+  perf_record one;
+  for (i = 0; i < count; i++) {
+    if (!copy_tick(r, i, &from) || !wanted) continue;
+    memset(&one, 0, sizeof one);
+    one.kind = PERF_SAMPLED;
+    one.nanoseconds = from.nanoseconds;
+    one.thread = from.thread;
+    one.frame.pc = from.pc;
+    one.frame.sp = from.sp;
+    one.frame.fp = from.fp;
+#if defined(__aarch64__)
+    one.frame.lr = from.lr;
+#endif
+    one.stack = from.stack;
+    one.stack_size = from.stack_size <= sizeof from.stack ? from.stack_size : 0;
+    add_record(r, &one);
+  }
+  r->t->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += __atomic_exchange_n(&r->ticks->lost, 0u, __ATOMIC_RELAXED);
+}
+
 /* After the modules are known. Before the process tells them, and after it has executed another program, the addresses
  * would mean nothing. */
 static void read_samples(recorder *r) {
   size_t left = r->sample_count - r->sample_at;
+  bool wanted = r->base && recorder_said(r) != TRACE_EXECUTES;
   if (!r->events) return;
-  memmove(r->samples, r->samples + r->sample_at, left * sizeof *r->samples);
+  if (r->sample_at) memmove(r->samples, r->samples + r->sample_at, left * sizeof *r->samples);
   r->sample_at = 0;
   r->sample_count = left;
   forget_written(&r->switches);
-  perf_read(r->events, r->base && recorder_said(r) != TRACE_EXECUTES ? add_record : NULL, r);
+  perf_read(r->events, wanted ? add_record : NULL, r);
   r->t->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += perf_take_lost(r->events);
-  qsort(r->samples, r->sample_count, sizeof *r->samples, compare_samples);
-  qsort(r->switches.all, r->switches.count, sizeof *r->switches.all, compare_switches);
+  if (r->ticks) read_ticks(r, wanted);
+  if (r->sample_count) qsort(r->samples, r->sample_count, sizeof *r->samples, compare_samples);
+  if (r->switches.count) qsort(r->switches.all, r->switches.count, sizeof *r->switches.all, compare_switches);
 }
 
 /* The sample is of what its thread runs in the model, in which all earlier records have been applied. */
@@ -561,6 +605,23 @@ void recorder_take_events(recorder *r, perf_events *events, bool switched) {
   r->switched = switched;
 }
 
+#define LEAST_PERIOD 100000 /* nanoseconds; the kernel looks less often */
+
+bool recorder_take_ticks(recorder *r, uint32_t hertz) {
+  off_t end = lseek(r->file, 0, SEEK_END);
+  size_t size = end < 0 ? 0 : (size_t)end - r->size;
+  uint32_t period = 1000000000 / hertz;
+  void *memory;
+  if (!count_ticks(size) || reserve_bytes(r->file, r->size, r->size + size) != 0) return false;
+  memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->file, (off_t)r->size);
+  if (memory == MAP_FAILED) return false;
+  madvise(memory, size, MADV_DONTFORK);
+  r->ticks = (struct ticks *)memory;
+  r->ticks_size = size;
+  gotrace__store_release(&r->ticks->period, period < LEAST_PERIOD ? (uint32_t)LEAST_PERIOD : period);
+  return true;
+}
+
 /* Tells in each generation, even if no event does, that context switches are taken. */
 static void write_texts(void *recorder_of, gotrace__transcriber *t) {
   static const char text[] = RECORD_SWITCHES;
@@ -577,6 +638,7 @@ static void free_samples(recorder *r) {
   free(r->switches.all);
   walker_free(r->walker);
   if (r->events) perf_end(r->events);
+  if (r->ticks) munmap(r->ticks, r->ticks_size);
 }
 
 /* ------------------------------------------------------------------------------------------------------- trace ---- */
@@ -613,14 +675,14 @@ static void free_copy(void *recorder_of, gotrace__record_chunk *chunk) {
   gotrace__chunk_free(&((recorder *)recorder_of)->budget, chunk);
 }
 
-recorder *recorder_begin(int box, const struct record_settings *set) {
+recorder *recorder_begin(int box, size_t size, const struct record_settings *set) {
   recorder *r = (recorder *)zeroed(sizeof *r);
   copied_table *const tables[] = {&r->strings, &r->stacks, &r->sites, &r->reasons, &r->modules};
   gotrace__transcribe_options options;
   gotrace__clocks clocks;
   size_t i;
   r->file = box;
-  r->size = (size_t)lseek(box, 0, SEEK_END);
+  r->size = size;
   r->reserved = bytes_to_reserve(0, r->size);
   r->box = (gotrace__box *)mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, box, 0);
   if (r->box == MAP_FAILED) {
@@ -875,6 +937,7 @@ static void complete_trace(recorder *r, int to, struct trace_end *end) {
   end->paused = r->paused;
   for (i = 0; i < GOTRACE_PROBLEM_COUNT; i++) end->problems[i] = t->problems[i];
   end->waits = gotrace__load_relaxed(&box->waits);
+  end->unsampled = r->ticks && gotrace__load_relaxed(&r->ticks->given_up);
   end->problems[GOTRACE_PROBLEM_NO_MEMORY] += box->lost;
   end->problems[GOTRACE_PROBLEM_NESTED] += box->nested;
   end->problems[GOTRACE_PROBLEM_THREAD_OVER] += box->over;
@@ -905,6 +968,7 @@ static void free_recorder(recorder *r) {
 
 void recorder_finish(recorder *r, int to, struct trace_end *end) {
   complete_trace(r, to, end);
+  if (r->ticks) gotrace__store_relaxed(&r->ticks->over, 1u);
   gotrace__store_relaxed(&r->box->closed, 1u); /* the process may go on; its threads shall not wait for room */
   syscall(SYS_futex, &r->box->beats, 1 /* FUTEX_WAKE */, INT_MAX, NULL, NULL, 0);
   free_recorder(r);

@@ -290,6 +290,7 @@ static struct {
   int output;         /* -1: not known yet */
   uint32_t index;     /* of the trace in the list; that of the first program is the first */
   uint32_t hertz;     /* of CPU samples; 0: none */
+  uint32_t ticks;     /* the same of those by timers, if there are no perf events */
   bool switches;      /* take context switches */
   bool paused;        /* until somebody starts the recording: see ends->started */
   bool stopped;       /* likewise ends it */
@@ -300,6 +301,7 @@ static struct {
 /* What the kernel does not tell of the first program, and why (errno). */
 static struct {
   bool switches, samples;
+  bool ticks; /* but the process takes samples by timers */
   int error;
 } untold;
 
@@ -320,7 +322,7 @@ static bool begin_outside(struct kept_file *box, size_t usual) {
   errno = EFBIG;
   file = size < LEAST_BOX_BYTES ? -1 : recorder_make_box(size);
   if (file < 0) return false;
-  outside.recorder = recorder_begin(file, &shared);
+  outside.recorder = recorder_begin(file, size, &shared);
   if (!outside.recorder) {
     close(file);
     return false;
@@ -331,8 +333,11 @@ static bool begin_outside(struct kept_file *box, size_t usual) {
   return true;
 }
 
+#define USUAL_TICKS 250 /* the kernel looks at such timers only so often, or even 100 times a second */
+
 static void make_box(const settings *set) {
   outside.hertz = set->no_sample ? 0 : set->sample ? set->sample : perf_usual_rate();
+  outside.ticks = set->sample ? set->sample : USUAL_TICKS;
   outside.switches = !set->no_switches;
   outside.paused = set->paused;
   if (begin_outside(&shared.box, BOX_BYTES)) return;
@@ -343,8 +348,10 @@ static void make_box(const settings *set) {
   fail("no memory to share with the program: %s", strerror(errno));
 }
 
-/* Has the kernel tell what the threads of a process do, which waits until then. What it does not tell is left out. */
-static void begin_events(pid_t process, bool executes) {
+/* Has the kernel tell what the threads of a process do, which waits until then. What it does not tell is left out; but
+ * if it allows no CPU samples, the library takes some. A number that is too large (EINVAL) is an error of the user's.
+ */
+static void begin_events(pid_t process, bool executes, bool has_library) {
   perf_events *events;
   bool switched, sampled;
   if (!outside.hertz && !outside.switches) return;
@@ -355,6 +362,8 @@ static void begin_events(pid_t process, bool executes) {
   untold.switches = outside.switches && !switched;
   untold.samples = outside.hertz && !sampled;
   untold.error = errno;
+  untold.ticks =
+      untold.samples && untold.error != EINVAL && has_library && recorder_take_ticks(outside.recorder, outside.ticks);
   recorder_take_events(outside.recorder, events, switched);
 }
 
@@ -626,7 +635,8 @@ static void write_trace(uint32_t index) {
     return;
   }
   control_begin(outside.process);
-  if (entry->pid == entry->process) begin_events(outside.process, false); /* else the kernel's thread ids are not its */
+  if (entry->pid == entry->process)
+    begin_events(outside.process, false, true); /* else the kernel's thread ids are not its */
   answer(entry, 0);
   while (outside.recorder && !is_over(process)) follow_outside();
   if (outside.recorder) finish_outside(-1);
@@ -1066,7 +1076,7 @@ static int run(const char *path, char **words, const char *library) {
   __atomic_store_n(&ends->first, child, __ATOMIC_RELEASE);
   prepare_signals();
   control_begin(child);
-  begin_events(child, true);
+  begin_events(child, true, library != NULL);
   close(ready[0]);
   close(ready[1]);
   sigprocmask(SIG_SETMASK, &old, NULL);
@@ -1371,6 +1381,10 @@ static void summarize(trace *t, bool details) {
             "tracer's: its trace lacks the threads and processes that began after that, who ended waits for pipes and "
             "sockets, and CPU times\n",
             path, process);
+  if (end->unsampled)
+    fprintf(stderr,
+            "gotrace: %s: process %d uses SIGPROF itself or ignores it: its trace lacks the CPU samples after that\n",
+            path, process);
   if (end->unreached == UNREACHED_PROGRAM)
     fprintf(stderr,
             "gotrace: %s: process %d started programs that are not traced, as the system loads no library into them: "
@@ -1423,10 +1437,12 @@ static void summarize(trace *t, bool details) {
 
 static void report_untold(void) {
   if (untold.switches || untold.samples)
-    report("no %s: %s; see /proc/sys/kernel/perf_event_%s",
-           !untold.switches  ? "CPU samples"
-           : !untold.samples ? "context switches"
-                             : "CPU samples and context switches",
+    report("%s: %s; see /proc/sys/kernel/perf_event_%s",
+           !untold.samples ? "no context switches"
+           : untold.ticks  ? untold.switches ? "no context switches, and CPU samples by timers instead of perf events"
+                                             : "CPU samples by timers instead of perf events"
+           : !untold.switches ? "no CPU samples"
+                              : "no CPU samples and context switches",
            strerror(untold.error), untold.error == EINVAL ? "max_sample_rate" : "paranoid");
 }
 

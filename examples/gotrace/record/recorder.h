@@ -9,11 +9,12 @@
 
 typedef struct recorder recorder;
 
-/* Memory for a process to capture into, as a file of its own, all of which is reserved. -1: see errno. */
+/* Memory of this size for a process to capture into, as a file of its own, all of which is reserved; after it, place
+ * for CPU samples by timers, if files may be so large. -1: see errno. */
 int recorder_make_box(size_t size);
 
 /* Begins the trace, before the process runs. The file stays the caller's. NULL: see errno. */
-recorder *recorder_begin(int box, const struct record_settings *set);
+recorder *recorder_begin(int box, size_t size, const struct record_settings *set);
 
 /* Until recorder_start the trace has nothing: what happens is transcribed, so that the trace then begins with what each
  * thread does or waits for, and dropped. Call it before the first recorder_read. */
@@ -23,6 +24,10 @@ void recorder_start(recorder *r, int to);
 
 /* Adds CPU samples to the trace, and context switches if they are taken. The recorder ends the events. */
 void recorder_take_events(recorder *r, perf_events *events, bool switched);
+
+/* Has the process take CPU samples by timers, so many in a second of each thread's CPU time. Call it before the process
+ * begins. False: there is no place for them. */
+bool recorder_take_ticks(recorder *r, uint32_t hertz);
 
 /* Whether a process captures into the box. */
 bool recorder_is_used(const recorder *r);

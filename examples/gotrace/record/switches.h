@@ -41,7 +41,7 @@ static int compare_switches(const void *a, const void *b) {
 }
 
 static void forget_written(thread_switches *w) {
-  memmove(w->all, w->all + w->at, (w->count - w->at) * sizeof *w->all);
+  if (w->at) memmove(w->all, w->all + w->at, (w->count - w->at) * sizeof *w->all);
   w->count -= w->at;
   w->at = 0;
 }

@@ -39,6 +39,7 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -230,6 +231,8 @@ typedef void handler(int); /* of a signal */
   X(int, sigwaitinfo, (const sigset_t *, siginfo_t *), NULL)                                                        \
   X(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *), NULL)                              \
   X(int, sigsuspend, (const sigset_t *), NULL)                                                                      \
+  X(int, sigpending, (sigset_t *), NULL)                                                                            \
+  X(int, signalfd, (int, const sigset_t *, int), NULL)                                                              \
   X(int, pause, (void), NULL)                                                                                       \
   X(int, dup2, (int, int), NULL)                                                                                    \
   X(int, dup3, (int, int, int), NULL)                                                                               \

@@ -181,7 +181,8 @@ enum direction { IN = POLLIN, OUT = POLLOUT, NONE = 0 };
 
 static bool is_ready(int fd, enum direction direction) {
   struct pollfd p = {fd, (short)direction, 0};
-  int kept = errno, ready = in_sandbox() ? 1 : real.poll(&p, 1, 0);
+  int kept = errno, ready = 1;
+  if (!in_sandbox()) AGAIN(ready, real.poll(&p, 1, 0));
   errno = kept;
   return ready != 0;
 }
@@ -190,6 +191,7 @@ static bool is_ready(int fd, enum direction direction) {
 static bool begin_transfer(int fd, enum direction direction, bool may_wait) {
   static const uint8_t in[] = {0, 0, REASON_PIPE, 0, REASON_EVENT, REASON_TERMINAL};
   enum kind kind = kind_of(fd);
+  if (direction == OUT && may_wait && kind != READY) block_ticks(); /* a signal would end it in the middle */
   if (may_wait && kind != READY && !is_ready(fd, direction)) {
     unsigned reason = direction == OUT && kind == PIPE ? REASON_PIPE_FULL : in[kind];
     const void *key = key_of(fd);
@@ -211,6 +213,7 @@ static void end_transfer(bool waited, bool failed) {
   } else if (self.in_system_call) {
     end_system_call();
   }
+  unblock_ticks();
 }
 
 /* Reading from a pipe, or from an end of a socket pair, makes room for waiting writers. */
@@ -220,13 +223,21 @@ static void before_read(int fd) {
   wake_all(key_of(fd), true);
 }
 
+/* One that waits until it has all is not to end before. */
+static void before_whole_read(int fd, bool whole) {
+  before_read(fd);
+  if (whole) block_ticks();
+}
+#define BEFORE_RECEIVE(fd) before_whole_read(fd, (flags & MSG_WAITALL) != 0)
+#define BEFORE_MESSAGES(fd) before_whole_read(fd, true)
+
 #define TRANSFER(type, name, parameters, arguments, fd, direction, may_wait, before) \
   REPORTED(type, name, parameters, arguments, false, before(fd);                     \
            bool waited = begin_transfer(fd, direction, may_wait), end_transfer(waited, result < 0))
 #define READS(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, IN, true, before_read)
 #define WRITES(name, parameters, arguments) TRANSFER(ssize_t, name, parameters, arguments, fd, OUT, true, before_write)
 #define RECEIVES(name, parameters, arguments) \
-  TRANSFER(ssize_t, name, parameters, arguments, fd, IN, !(flags & MSG_DONTWAIT), before_read)
+  TRANSFER(ssize_t, name, parameters, arguments, fd, IN, !(flags & MSG_DONTWAIT), BEFORE_RECEIVE)
 #define SENDS(name, parameters, arguments) \
   TRANSFER(ssize_t, name, parameters, arguments, fd, OUT, !(flags & MSG_DONTWAIT), before_write)
 
@@ -250,7 +261,7 @@ RECEIVES(__recvfrom_chk, (int fd, void *data, size_t size, size_t room, int flag
 #endif
 
 TRANSFER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS flags, struct timespec *time),
-         (fd, messages, count, flags, time), fd, IN, !(flags & MSG_DONTWAIT), before_read)
+         (fd, messages, count, flags, time), fd, IN, !(flags & MSG_DONTWAIT), BEFORE_MESSAGES)
 TRANSFER(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, FLAGS flags), (fd, messages, count, flags),
          fd, OUT, !(flags & MSG_DONTWAIT), before_write)
 TRANSFER(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), fd, IN, true, before_read)
@@ -261,7 +272,7 @@ TRANSFER(ssize_t, vmsplice, (int fd, const struct iovec *parts, size_t count, un
 /* Between two descriptors: waits for input, or for room. */
 static bool begin_move(int from, int to, unsigned flags) {
   bool may_wait = !(flags & SPLICE_F_NONBLOCK);
-  before_read(from);
+  before_whole_read(from, true);
   before_write(to);
   if (kind_of(from) == READY || is_ready(from, IN)) return begin_transfer(to, OUT, may_wait);
   return begin_transfer(from, IN, may_wait);
@@ -519,12 +530,33 @@ WAITING(int, aio_suspend64, (const struct aiocb64 *const *all, int count, const 
 #define SIGNAL_WAIT(name, parameters, arguments, listen, signal)              \
   REPORTED(int, name, parameters, arguments, false, if (shared_wakes) listen; \
            begin_wait(NULL, REASON_SIGNAL), end_wait(); tell_sender(signal))
-SIGNAL_WAIT(sigwait, (const sigset_t *set, int *number), (set, number), listen_to_signals(set, false),
-            result == 0 ? *number : -1)
-SIGNAL_WAIT(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), listen_to_signals(set, false), result)
-SIGNAL_WAIT(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *time), (set, info, time),
-            listen_to_signals(set, false), result)
-SIGNAL_WAIT(sigsuspend, (const sigset_t *set), (set), listen_to_signals(set, true), 0)
+#define WAIT_FOR_SIGNALS(name, parameters, arguments, signal)               \
+  REPORTED_AFTER(int, name, parameters, arguments, leave_ticks(set), false, \
+                 if (shared_wakes) listen_to_signals(set, false);           \
+                 begin_wait(NULL, REASON_SIGNAL), end_wait(); tell_sender(signal))
+WAIT_FOR_SIGNALS(sigwait, (const sigset_t *set, int *number), (set, number), result == 0 ? *number : -1)
+WAIT_FOR_SIGNALS(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), result)
+WAIT_FOR_SIGNALS(sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *time), (set, info, time),
+                 result)
+
+/* Has a call block the timers' signal, too. */
+#define WITH_TICKS(set) \
+  sigset_t and_ticks;   \
+  set = with_ticks(set, &and_ticks)
+REPORTED_AFTER(int, sigsuspend, (const sigset_t *set), (set), WITH_TICKS(set), false,
+               if (shared_wakes) listen_to_signals(set, true);
+               begin_wait(NULL, REASON_SIGNAL), end_wait(); tell_sender(0))
+
+EXPORT int sigpending(sigset_t *set) {
+  int result = REAL(sigpending)(set);
+  if (result != 0 || !leave_ticks(set)) return result;
+  return REAL(sigpending)(set);
+}
+
+EXPORT int signalfd(int fd, const sigset_t *set, int flags) {
+  give_up_ticks_for(set);
+  return REAL(signalfd)(fd, set, flags);
+}
 
 static void listen_to_unblocked(void) {
   sigset_t blocked;
@@ -634,36 +666,51 @@ static void unwatch(const struct pollfd *all, nfds_t count, bool failed) {
   tell_waker(failed);
 }
 
-/* A call that is first tried without waiting. `begin` and `end` surround the wait. */
-#define TRIES(name, parameters, arguments, at_once, try, begin, key, reason, end) \
-  EXPORT int name parameters {                                                    \
-    int result;                                                                   \
-    if ((at_once) || !tracing()) return REAL(name) arguments;                     \
-    ENTER(name);                                                                  \
-    result = in_sandbox() ? 0 : real.try;                                         \
-    if (result == 0) {                                                            \
-      begin;                                                                      \
-      begin_wait(key, reason);                                                    \
-      result = real.name arguments;                                               \
-      end_wait();                                                                 \
-      end;                                                                        \
-    }                                                                             \
-    LEAVE();                                                                      \
-    return result;                                                                \
+/* Makes a call that waits for no time. One that takes a set of signals may be ended by one of the program's. */
+#define AT_ONCE(result, mask, call) \
+  do {                              \
+    if (mask) result = call;        \
+    else AGAIN(result, call);       \
+  } while (0)
+
+/* A call that is first tried without waiting. `mask`: the signals that it blocks, or NULL. `begin` and `end` surround
+ * the wait. */
+#define TRIES(name, parameters, arguments, mask, first, at_once, try, begin, key, reason, end) \
+  EXPORT int name parameters {                                                                 \
+    int result = 0;                                                                            \
+    first;                                                                                     \
+    if (!tracing()) return REAL(name) arguments;                                               \
+    if (at_once) {                                                                             \
+      AT_ONCE(result, mask, real.name arguments);                                              \
+      return result;                                                                           \
+    }                                                                                          \
+    ENTER(name);                                                                               \
+    if (!in_sandbox()) AT_ONCE(result, mask, real.try);                                        \
+    if (result == 0) {                                                                         \
+      begin;                                                                                   \
+      begin_wait(key, reason);                                                                 \
+      result = real.name arguments;                                                            \
+      end_wait();                                                                              \
+      end;                                                                                     \
+    }                                                                                          \
+    LEAVE();                                                                                   \
+    return result;                                                                             \
   }
 
-#define POLLS(name, parameters, arguments, at_once, try)                                      \
-  TRIES(name, parameters, arguments, at_once, try, watch(all, count), &poll_key, REASON_POLL, \
+#define POLLS(name, parameters, arguments, mask, first, at_once, try)                                      \
+  TRIES(name, parameters, arguments, mask, first, at_once, try, watch(all, count), &poll_key, REASON_POLL, \
         unwatch(all, count, result <= 0))
 #define IS_ZERO(time) ((time) && !(time)->tv_sec && !(time)->tv_nsec)
-POLLS(poll, (struct pollfd * all, nfds_t count, int time), (all, count, time), time == 0, poll(all, count, 0))
+POLLS(poll, (struct pollfd * all, nfds_t count, int time), (all, count, time), NULL, (void)0, time == 0,
+      poll(all, count, 0))
 POLLS(ppoll, (struct pollfd * all, nfds_t count, const struct timespec *time, const sigset_t *mask),
-      (all, count, time, mask), IS_ZERO(time), ppoll(all, count, &no_time, mask))
+      (all, count, time, mask), mask, WITH_TICKS(mask), IS_ZERO(time), ppoll(all, count, &no_time, mask))
 #if defined(__GLIBC__)
-POLLS(__poll_chk, (struct pollfd * all, nfds_t count, int time, size_t room), (all, count, time, room), time == 0,
-      __poll_chk(all, count, 0, room))
+POLLS(__poll_chk, (struct pollfd * all, nfds_t count, int time, size_t room), (all, count, time, room), NULL, (void)0,
+      time == 0, __poll_chk(all, count, 0, room))
 POLLS(__ppoll_chk, (struct pollfd * all, nfds_t count, const struct timespec *time, const sigset_t *mask, size_t room),
-      (all, count, time, mask, room), IS_ZERO(time), __ppoll_chk(all, count, &no_time, mask, room))
+      (all, count, time, mask, room), mask, WITH_TICKS(mask), IS_ZERO(time),
+      __ppoll_chk(all, count, &no_time, mask, room))
 #endif
 
 static void listen_to_selected(int count, const fd_set *in, const fd_set *out) {
@@ -676,14 +723,20 @@ static void listen_to_selected(int count, const fd_set *in, const fd_set *out) {
 }
 
 /* Without descriptors, it is a sleep. */
-#define SELECTS(name, parameters, arguments, at_once)                                                      \
-  REPORTED(int, name, parameters, arguments, at_once, listen_to_selected(count, in, out);                  \
-           begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP), end_wait(); \
-           tell_waker(result <= 0))
+#define RETURN_AT_ONCE(at_once, mask, call) \
+  if ((at_once) && tracing()) {             \
+    AT_ONCE(result, mask, call);            \
+    return result;                          \
+  }
+#define SELECTS(name, parameters, arguments, mask, first, at_once)                                               \
+  REPORTED_AFTER(int, name, parameters, arguments, first;                                                        \
+                 RETURN_AT_ONCE(at_once, mask, real.name arguments), false, listen_to_selected(count, in, out);  \
+                 begin_wait(NULL, count > 0 && (in || out || other) ? REASON_SELECT : REASON_SLEEP), end_wait(); \
+                 tell_waker(result <= 0))
 SELECTS(select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *time),
-        (count, in, out, other, time), time && !time->tv_sec && !time->tv_usec)
+        (count, in, out, other, time), NULL, (void)0, time && !time->tv_sec && !time->tv_usec)
 SELECTS(pselect, (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *time, const sigset_t *mask),
-        (count, in, out, other, time, mask), IS_ZERO(time))
+        (count, in, out, other, time, mask), mask, WITH_TICKS(mask), IS_ZERO(time))
 
 static void listen_to_watched(int set) {
   const void *of_set = epoll_key(set);
@@ -697,15 +750,16 @@ static void listen_to_watched(int set) {
   for (i = 0; i < count; i++) listen_to(fds[i], false);
 }
 
-#define EPOLLS(name, parameters, arguments, at_once, try)                 \
-  TRIES(name, parameters, arguments, at_once, try, listen_to_watched(fd); \
+#define EPOLLS(name, parameters, arguments, mask, first, at_once, try)                 \
+  TRIES(name, parameters, arguments, mask, first, at_once, try, listen_to_watched(fd); \
         begin_descriptor_wait(), epoll_key(fd), REASON_EPOLL, end_descriptor_wait(); tell_waker(result <= 0))
-EPOLLS(epoll_wait, (int fd, struct epoll_event *events, int count, int time), (fd, events, count, time), time == 0,
-       epoll_wait(fd, events, count, 0))
+EPOLLS(epoll_wait, (int fd, struct epoll_event *events, int count, int time), (fd, events, count, time), NULL, (void)0,
+       time == 0, epoll_wait(fd, events, count, 0))
 EPOLLS(epoll_pwait, (int fd, struct epoll_event *events, int count, int time, const sigset_t *mask),
-       (fd, events, count, time, mask), time == 0, epoll_pwait(fd, events, count, 0, mask))
+       (fd, events, count, time, mask), mask, WITH_TICKS(mask), time == 0, epoll_pwait(fd, events, count, 0, mask))
 EPOLLS(epoll_pwait2, (int fd, struct epoll_event *events, int count, const struct timespec *time, const sigset_t *mask),
-       (fd, events, count, time, mask), IS_ZERO(time), epoll_pwait2(fd, events, count, &no_time, mask))
+       (fd, events, count, time, mask), mask, WITH_TICKS(mask), IS_ZERO(time),
+       epoll_pwait2(fd, events, count, &no_time, mask))
 
 EXPORT int epoll_ctl(int set, int operation, int fd, struct epoll_event *event) {
   int result = REAL(epoll_ctl)(set, operation, fd, event);

@@ -585,6 +585,7 @@ static bool copies_process(long number, const long a[6]) {
 
 EXPORT long syscall(long number, ...) {
   long a[6], result;
+  struct tick_mask copy;
   va_list arguments;
   unsigned i, reason;
   va_start(arguments, number);
@@ -610,6 +611,7 @@ EXPORT long syscall(long number, ...) {
     if (result == 0) after_copy(before);
     return result;
   }
+  change_system_call(number, a, &copy);
   reason = reason_of_call(number, a);
   if ((number != SYS_futex && reason == REASON_COUNT) || !tracing())
     return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -119,6 +119,7 @@ static __thread const void *waited_key;
 
 void begin_wait(const void *key, unsigned reason) {
   int kept = errno;
+  if (!goes_on_after_handler(reason)) block_ticks();
   if (UNLIKELY(!calls()->may_report())) return;
   apply_name();
   report_usage();
@@ -132,6 +133,7 @@ void begin_wait(const void *key, unsigned reason) {
 
 void end_wait(void) {
   int kept = errno;
+  unblock_ticks();
   if (!self.waits) return;
   self.waits = false;
   gotrace_wait_end();
@@ -191,6 +193,7 @@ NOINLINE bool recover(char *frame) {
   if (!self.frame || !(above || self.inside == JUMPED || is_cancelled())) return false;
   if (self.waits) end_wait();
   if (self.in_system_call) end_system_call();
+  unblock_ticks();
   io_abandon_wait();
   tell_waker(true);
   self.inside = 0;
@@ -496,6 +499,7 @@ static void tell_crash(int number, void *context) {
 /* The signal ends the program as without the tracer, with the same number and details. If several threads get such a
  * signal, the first one's ends the process. */
 static void end_by_signal(int number, siginfo_t *details, void *context) {
+  if (number == SIGPROF && take_tick(details, context)) return;
   if (is_traced()) {
     tell_crash(number, context);
     if (__atomic_exchange_n(&dying, 1u, __ATOMIC_ACQ_REL)) give_way_to_death();
@@ -536,10 +540,11 @@ static bool is_function(handler *function, void (*own)(int, siginfo_t *, void *)
 
 static bool is_own_handler(handler *function) { return is_function(function, end_by_signal); }
 
-static void make_own_action(struct sigaction *action) {
+/* A timer's signal is handled wherever the thread is: an alternate stack may be small. */
+static void make_own_action(int number, struct sigaction *action) {
   memset(action, 0, sizeof *action);
   action->sa_sigaction = end_by_signal;
-  action->sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action->sa_flags = SA_SIGINFO | (number == SIGPROF ? SA_RESTART : SA_ONSTACK);
   sigfillset(&action->sa_mask);
 }
 
@@ -551,7 +556,7 @@ static void run_once(int number, siginfo_t *details, void *context) {
     end_by_signal(number, details, context);
     return;
   }
-  make_own_action(&own);
+  make_own_action(number, &own);
   real.sigaction(number, &own, NULL);
   memcpy(&function, &kept, sizeof function);
   function(number, details, context);
@@ -594,9 +599,9 @@ static void look_for_once(int number) {
 static void handle_fatal_signals(bool wanted) {
   struct sigaction now, own;
   size_t i;
-  make_own_action(&own);
   for (i = 0; i < count_fatal(); i++) {
     if (real.sigaction(fatal_signals[i], NULL, &now) != 0) continue;
+    make_own_action(fatal_signals[i], &own);
     if (wanted && now.sa_handler == SIG_DFL) real.sigaction(fatal_signals[i], &own, NULL);
     if (wanted) look_for_once(fatal_signals[i]);
     if (wanted || (!is_own_handler(now.sa_handler) && !is_function(now.sa_handler, run_once))) continue;
@@ -610,12 +615,24 @@ static bool takes_place_of(int number, handler *function) {
   return function == SIG_DFL && !in_sandbox() && once_of(number) && is_traced();
 }
 
+/* The program sets an action. */
+static void before_action(int number) {
+  if (number == SIGPROF) give_up_ticks();
+}
+
+bool has_own_action(int number) {
+  struct sigaction now;
+  return real.sigaction(number, NULL, &now) == 0 && is_own_handler(now.sa_handler);
+}
+
 EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
   struct sigaction own;
   int result;
   if (new != NULL && takes_place_of(number, new->sa_handler)) {
-    make_own_action(&own);
+    make_own_action(number, &own);
     new = &own;
+  } else if (new != NULL) {
+    before_action(number);
   }
   result = REAL(sigaction)(number, new, old);
   if (result == 0 && old) reveal(number, old);
@@ -626,7 +643,7 @@ EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *
 /* Sets the library's action in one step, so that no signal finds the default one. */
 static handler *set_own_action(int number) {
   struct sigaction own, old;
-  make_own_action(&own);
+  make_own_action(number, &own);
   return REAL(sigaction)(number, &own, &old) == 0 ? visible(number, old.sa_handler) : SIG_ERR;
 }
 
@@ -636,6 +653,7 @@ static handler *set_own_action(int number) {
   EXPORT handler *name(int number, handler *new) {                  \
     handler *old;                                                   \
     if (takes_place_of(number, new)) return set_own_action(number); \
+    before_action(number);                                          \
     old = visible(number, REAL(name)(number, new));                 \
     look_for_once(number);                                          \
     return old;                                                     \
@@ -652,7 +670,10 @@ SIGNAL(ssignal)
 EXPORT handler *sigset(int number, handler *new) {
   handler *old;
   sigset_t one, before;
-  if (!takes_place_of(number, new)) return visible(number, REAL(sigset)(number, new));
+  if (!takes_place_of(number, new)) {
+    before_action(number);
+    return visible(number, REAL(sigset)(number, new));
+  }
   old = set_own_action(number);
   sigemptyset(&one);
   sigaddset(&one, number);
@@ -719,6 +740,11 @@ static int open_box(struct trace_list *list, struct trace_entry *entry) {
   return -1;
 }
 
+static void prepare_ticks_after(void *box, size_t size) {
+  uint64_t before = size_of_box(box);
+  if (before < size) prepare_ticks((struct ticks *)(void *)((char *)box + before), size - (size_t)before);
+}
+
 /* Captures into a box, without any thread of the tracer's. */
 static gotrace_result start_tracer(int box_file) {
   const struct record_settings *s = state.settings;
@@ -734,8 +760,12 @@ static gotrace_result start_tracer(int box_file) {
     box = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, box_file, 0);
   if (box == MAP_FAILED) return result;
   result = start_in_box(box, &options);
-  if (result == GOTRACE_OK) tell_modules();
-  else munmap(box, (size_t)status.st_size);
+  if (result != GOTRACE_OK) {
+    munmap(box, (size_t)status.st_size);
+    return result;
+  }
+  tell_modules();
+  prepare_ticks_after(box, (size_t)status.st_size);
   return result;
 }
 
@@ -743,6 +773,7 @@ static void begin_reports(struct wakes *wakes, uint32_t index) {
   begin_wakes(wakes, index);
   prepare_reasons();
   handle_signals(true);
+  if (!has_own_action(SIGPROF)) give_up_ticks();
   __atomic_store_n(&recording.on, 1u, __ATOMIC_RELEASE);
 }
 
@@ -827,6 +858,7 @@ void finish_trace(void) {
 
 bool finish_before_exec(const char *path, bool left) {
   give_way_to_death();
+  unblock_ticks(); /* by a signal handler that has interrupted a wait */
   if (announce_end(TRACE_EXECUTES | (left ? SAID_LEFT : 0))) return true;
   if (state.children && __atomic_load_n(&recording.on, __ATOMIC_ACQUIRE))
     say_unreached(why_unreached(path)); /* vfork */
@@ -875,6 +907,7 @@ bool begin_sandbox(bool strict) {
   }
   give_way_to_death();
   if (!announce_end(0)) return false;
+  stop_ticks();
   handle_signals(false);
   unwind_before_sandbox();
   set_sandboxed(true, strict);
@@ -945,6 +978,7 @@ void lose_program(void) {
 
 void forget_trace(void) {
   use_own_tracer();
+  ticks_after_fork();
   __atomic_store_n(&recording.on, 0u, __ATOMIC_RELEASE);
   if (state.settings) handle_signals(false);
   dying = unreached = 0;

@@ -8,6 +8,7 @@
  *     preload.c     finding the real functions; start and end of the trace; per-thread state; stacks
  *     unwind.c      complete stacks
  *     looks.c       looking at the loaded modules
+ *     ticks.c       CPU samples by timers, where the kernel allows no perf events
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
@@ -84,6 +85,7 @@ struct usage {
   uint32_t number;   /* the thread's, of the kernel */
   uint64_t reported; /* atomic; nanoseconds of CPU time that are in the trace */
   uint64_t when;     /* time of that report, in milliseconds */
+  uint32_t timer;    /* atomic; for CPU samples: the system's number of it, plus 1; 0: none */
 };
 
 /* All zero for a thread that the library has not seen. */
@@ -91,7 +93,9 @@ struct self {
   unsigned inside; /* inside a function of the library, so calls are passed on; JUMPED: a longjmp came in between */
   bool waits, in_system_call, waits_for_descriptor;
   bool resolves;
-  bool looked; /* a walk has met code for the first time, so a library may have been loaded */
+  bool blocks_ticks;
+  uint32_t ticks; /* how many samples timers have taken */
+  bool looked;    /* a walk has met code for the first time, so a library may have been loaded */
   thread *created;
   struct usage *usage; /* NULL: not known */
   /* The function that the thread is in. */
@@ -204,19 +208,22 @@ static inline bool has_waiters(const void *key) { return __atomic_load_n(waiters
 
 /* ----------------------------------------------------------------------------------------------------- reasons ---- */
 
-/* Go's viewers count a reason whose name contains "sync" or "select" as synchronization. */
+/* Go's viewers count a reason whose name contains "sync" or "select" as synchronization. The waits of the first ones go
+ * on after a signal handler that has SA_RESTART. (In those for children a child must not inherit a blocked signal.) */
 #define REASONS(X)                                    \
   X(MUTEX, "sync: mutex", SYNC)                       \
   X(READ_LOCK, "sync: read lock", SYNC)               \
   X(WRITE_LOCK, "sync: write lock", SYNC)             \
   X(CONDITION, "sync: condition variable", COND_WAIT) \
   X(BARRIER, "sync: barrier", SYNC)                   \
-  X(SEMAPHORE, "sync: semaphore", SYNC)               \
   X(SPIN, "sync: spin lock", SYNC)                    \
   X(JOIN, "sync: join", SYNC)                         \
   X(ONCE, "sync: once", SYNC)                         \
-  X(FUTEX, "sync: futex", SYNC)                       \
   X(FILE_LOCK, "sync: file lock", SYNC)               \
+  X(CHILD, "child process", GENERIC)                  \
+  /* a handler may end these: see ticks.c */          \
+  X(SEMAPHORE, "sync: semaphore", SYNC)               \
+  X(FUTEX, "sync: futex", SYNC)                       \
   X(POLL, "select: poll", SELECT)                     \
   X(SELECT, "select", SELECT)                         \
   X(EPOLL, "select: epoll", SELECT)                   \
@@ -227,8 +234,7 @@ static inline bool has_waiters(const void *key) { return __atomic_load_n(waiters
   X(EVENT, "event descriptor", CHAN_RECV)             \
   X(TERMINAL, "terminal", GENERIC)                    \
   X(ASYNCHRONOUS, "asynchronous I/O", GENERIC)        \
-  X(SIGNAL, "signal", GENERIC)                        \
-  X(CHILD, "child process", GENERIC)
+  X(SIGNAL, "signal", GENERIC)
 
 enum reason_name {
 #define NUMBER(name, text, base) REASON_##name,
@@ -238,6 +244,7 @@ enum reason_name {
   REASON_SLEEP,
   REASON_COUNT
 };
+static inline bool goes_on_after_handler(unsigned reason) { return reason < REASON_SEMAPHORE; }
 extern unsigned reasons[REASON_COUNT];
 
 /* --------------------------------------------------------------------------------------------------- the files ---- */
@@ -247,6 +254,7 @@ void start_trace(void);
 void finish_trace(void);
 bool finish_before_exec(const char *path, bool left); /* `left`: to another recorder. False: there was no trace */
 void go_on_after_exec(void);                          /* which has failed */
+bool has_own_action(int number);                      /* the library, for a signal */
 bool begin_sandbox(bool strict); /* the process is about to enter one. Returns whether it is in one already */
 void end_sandbox(bool was_in, bool has_entered); /* after the call; `was_in`: by begin_sandbox() */
 void forget_trace(void);                         /* in a child of fork */
@@ -266,15 +274,55 @@ uint64_t mix(uint64_t a, uint64_t b);
 void use_own_tracer(void);
 gotrace_result hand_on(const gotrace__calls *to); /* its session, to another tracer */
 gotrace_result start_in_box(void *box, const gotrace_options *options);
-void tell_modules_now(void);               /* under the C library's lock of the modules */
-void say_in_box(uint32_t why);             /* TRACE_EXECUTES..., or 0 */
-void sync_box(void);                       /* waits until the command has read all */
-bool is_call_interrupted(void);            /* of the tracer, by a signal handler */
-void leave_box(bool goes_on);              /* in a child without handlers of fork; an interrupted call goes on there */
+void tell_modules_now(void);    /* under the C library's lock of the modules */
+void say_in_box(uint32_t why);  /* TRACE_EXECUTES..., or 0 */
+void sync_box(void);            /* waits until the command has read all */
+bool is_call_interrupted(void); /* of the tracer, by a signal handler */
+void leave_box(bool goes_on);   /* in a child without handlers of fork; an interrupted call goes on there */
+uint64_t size_of_box(const void *box);
 void ask_snapshot(void);                   /* of the flight recorder */
 void sandbox_tracer(bool in, bool strict); /* see gotrace__sandbox */
 
+/* ticks.c */
+extern struct ticks *ticks; /* atomic; NULL: no CPU samples by timers */
+void prepare_ticks(struct ticks *memory, size_t size);
+void begin_ticks(struct usage *u); /* of the calling thread */
+void end_ticks(struct usage *u);
+void check_ticks(void);   /* now and then: whether they are still wanted */
+void give_up_ticks(void); /* of all threads, since the program uses the signal */
+void stop_ticks(void);
+bool leave_ticks(const sigset_t *waits_for); /* the thread, if that has the signal; returns whether it has */
+void give_up_ticks_for(const sigset_t *set); /* if that has the signal */
+struct tick_mask {
+  uint64_t mask;
+  uintptr_t of_select[2];
+};
+void change_system_call(long number, long a[6], struct tick_mask *copy);
+bool take_tick(const siginfo_t *details, const void *context); /* false: the signal is the program's */
+void ticks_after_fork(void);
+const sigset_t *with_ticks(const sigset_t *mask, sigset_t *copy); /* adds the signal */
+void block_ticks_now(void);
+void unblock_ticks_now(void);
+
+/* Around a call that a signal handler can end, although that has SA_RESTART. */
+static inline void block_ticks(void) {
+  if (UNLIKELY(__atomic_load_n(&ticks, __ATOMIC_RELAXED) != NULL)) block_ticks_now();
+}
+static inline void unblock_ticks(void) {
+  if (UNLIKELY(self.blocks_ticks)) unblock_ticks_now();
+}
+
+/* Makes a call that waits for no time, once more if only a timer's signal has ended it. Not one that takes a set of
+ * signals, since then it may be one of the program's. */
+#define AGAIN(result, call)                                                                \
+  do {                                                                                     \
+    uint32_t before_call = self.ticks;                                                     \
+    result = call;                                                                         \
+    if (LIKELY(result >= 0) || errno != EINTR || LIKELY(before_call == self.ticks)) break; \
+  } while (1)
+
 /* threads.c */
+void each_usage(void (*function)(struct usage *u)); /* of all threads that there have been; takes no lock */
 #define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */
 void threads_after_fork(void);
 void begin_main_thread(void);

@@ -45,12 +45,14 @@ static void after_fork(void) {
 
 EXPORT pid_t fork(void) {
   pid_t child;
-  bool outside = tracing(), was = __atomic_load_n(&recording.on, __ATOMIC_RELAXED);
+  bool outside = tracing(), was = __atomic_load_n(&recording.on, __ATOMIC_RELAXED), blocks = !self.blocks_ticks;
   int error = 0;
   if (outside) ENTER(fork);
   bool counts = was && state.children && (error = look_for_files()) == 0;
   if (counts) count_fork(true);
+  if (blocks) block_ticks(); /* before Linux 4.19 each signal makes fork begin again */
   child = REAL(fork)();
+  if (blocks) unblock_ticks();
   if (child < 0) count_fork(false);
   if (child > 0) end_fork(), say_unreached(error);
   if (outside) LEAVE();

@@ -28,7 +28,7 @@ static struct {
   uint32_t lock;
   thread *unused;
   thread *all[256]; /* slabs */
-  unsigned slabs;
+  unsigned slabs;   /* atomic */
 } threads;
 
 static struct usage main_usage;
@@ -39,7 +39,8 @@ static thread *new_thread(void) {
   unsigned i;
   take_lock(&threads.lock);
   if (!threads.unused && threads.slabs < COUNT(threads.all) && (t = allocate(SLAB * sizeof *t)) != NULL) {
-    threads.all[threads.slabs++] = t;
+    threads.all[threads.slabs] = t;
+    __atomic_store_n(&threads.slabs, threads.slabs + 1, __ATOMIC_RELEASE);
     for (i = 0; i < SLAB; i++, t++) t->next = threads.unused, threads.unused = t;
   }
   t = threads.unused;
@@ -57,13 +58,25 @@ static void free_thread(thread *t) {
   drop_lock(&threads.lock);
 }
 
+void each_usage(void (*function)(struct usage *u)) {
+  unsigned slabs = __atomic_load_n(&threads.slabs, __ATOMIC_ACQUIRE), slab, i;
+  function(&main_usage);
+  for (slab = 0; slab < slabs; slab++)
+    for (i = 0; i < SLAB; i++) function(&threads.all[slab][i].usage);
+}
+
+static void forget_usage(struct usage *u) {
+  u->go = 0;
+  u->timer = 0; /* no child inherits a timer */
+}
+
 /* Only the calling thread is in the child. Its CPU time starts at 0. */
 void threads_after_fork(void) {
   unsigned slab, i;
   threads.lock = 0;
-  main_usage.go = 0;
+  each_usage(forget_usage);
   for (slab = 0; slab < threads.slabs; slab++)
-    for (i = 0; i < SLAB; i++) threads.all[slab][i].usage.go = 0, threads.all[slab][i].go = NULL;
+    for (i = 0; i < SLAB; i++) threads.all[slab][i].go = NULL;
   if (self.usage) self.usage->reported = self.usage->when = 0;
 }
 
@@ -103,6 +116,7 @@ static void begin_usage(struct usage *u) {
   u->reported = read_clock(CLOCK_THREAD_CPUTIME_ID);
   u->when = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
   u->go = gotrace_go_id(gotrace_go_self());
+  begin_ticks(u);
 }
 
 /* Of the calling thread, whatever goroutine it runs. */
@@ -120,6 +134,7 @@ void report_usage(void) {
   now = read_clock(CLOCK_MONOTONIC_COARSE) / 1000000;
   if (now - u->when < REPORT_PERIOD) return;
   u->when = now;
+  check_ticks();
   report_own(u);
   tell_loaded();
 }
@@ -188,6 +203,8 @@ ALIGNS_STACK static void thread_ends(void *argument) {
   gotrace_wake_at(NULL, (const void *)pthread_self(), GOTRACE_WAKE_ALL);
   if (self.usage && __atomic_load_n(&recording.on, __ATOMIC_RELAXED)) report_own(self.usage);
   gotrace_thread_end();
+  if (self.usage) end_ticks(self.usage);
+  unblock_ticks();
   self.created = NULL;
   self.usage = NULL;
   free_thread(t);

@@ -33,6 +33,7 @@ extern const gotrace__calls *tracer_calls;
 void use_own_tracer(void);
 gotrace_result hand_on(const gotrace__calls *to);
 gotrace_result start_in_box(void *box, const gotrace_options *options);
+uint64_t size_of_box(const void *box);
 void tell_modules_now(void);
 void say_in_box(uint32_t why);
 void sync_box(void);
@@ -59,6 +60,8 @@ gotrace_result hand_on(const gotrace__calls *to) { return gotrace__hand_on(to); 
 gotrace_result start_in_box(void *box, const gotrace_options *options) {
   return gotrace__box_start((gotrace__box *)box, options);
 }
+
+uint64_t size_of_box(const void *box) { return ((const gotrace__box *)box)->size; }
 
 void tell_modules_now(void) { gotrace__box_modules(); }
 
