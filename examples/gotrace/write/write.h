@@ -142,8 +142,8 @@ static void resume_assist(writer *w, gotrace__source *r, const goroutine *g, int
   if (w->t->v1 && g->assist && !model_of(w, g)->assist) PUT(w, r, time, 0, MARK_ASSIST_BEGIN, 0);
 }
 
-/* The id of a thread in the result. The writer's own threads get ids that no thread has yet. If the input has such a
- * thread later, as one that was converted before, that gets another. */
+/* The id of a thread in the result. The writer's own threads get ids that no thread has yet. A thread of the input
+ * that appears later with such an id, as in a trace that was converted before, gets another. */
 static uint64_t take_thread_id(writer *w, uint64_t id) {
   if (map_get(&w->thread_ids, id)) id = fresh_id(&w->thread_ids, FRESH_THREAD);
   map_put(&w->thread_ids, id, w);
