@@ -11558,6 +11558,13 @@ GOTRACE__FN inline void gotrace__not_before(gotrace__transcriber *t, uint64_t ti
   if (t->now < time) t->now = time;
 }
 
+/* The same for an object that is on no thread, or on another: what happened to it last may be another thread's event,
+ * on which this one depends. In v2 the record is later then. Otherwise Go fails now and then: among equal times it may
+ * try the wrong thread only, see gotrace__heap_sort. */
+GOTRACE__FN inline void gotrace__after_others(gotrace__transcriber *t, uint64_t time) {
+  gotrace__not_before(t, time + !t->v1);
+}
+
 /* The same for readers that order two events by time alone, beyond the record's own time. Later records are not before
  * it either, since they may follow from it in the program; on other threads they are later, by one unit each. But time
  * does not run far ahead of the clock. */
@@ -11961,7 +11968,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__move_proc(gotrace__source *r, gotrace__mode
   (gotrace__emit_proc(t, r, p, GOTRACE_V2_##NAME, n, a, b, c), gotrace__move_proc(of, p, GOTRACE__PROC_AFTER_##NAME))
 
 GOTRACE__FN void gotrace__begin_proc(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
-  gotrace__not_before(t, p->time);
+  gotrace__after_others(t, p->time);
   gotrace__restate_proc(t, r, p);
   p->sequence++;
   gotrace__do_proc(t, r, r, p, PROC_START, 2, p->id, p->sequence, 0);
@@ -12002,11 +12009,11 @@ GOTRACE__FN inline bool gotrace__repair_proc(gotrace__transcriber *t, gotrace__s
 
 GOTRACE__FN void gotrace__steal(gotrace__transcriber *t, gotrace__source *r, gotrace__model_proc *p) {
   gotrace__source *victim = p->on;
-  gotrace__not_before(t, p->time);
   gotrace__restate_proc(t, r, p);
+  gotrace__after_others(t, p->time);
   p->sequence++;
   gotrace__do_proc(t, r, victim, p, PROC_STEAL, 3, p->id, p->sequence, victim->lane.id);
-  if (victim->time < t->now) victim->time = t->now; /* its call ends after the steal */
+  if (victim->time <= t->now) victim->time = t->now + !t->v1; /* its call ends after the steal */
   gotrace__changed(t, &p->waiters);
 }
 
@@ -12074,7 +12081,7 @@ GOTRACE__FN void gotrace__unblock(gotrace__transcriber *t, gotrace__source *r, g
 
 /* Starts a goroutine that is runnable or blocked on a thread with a proc and without a goroutine. */
 GOTRACE__FN void gotrace__run_go(gotrace__transcriber *t, gotrace__source *r, gotrace__model_go *g, uint32_t stack) {
-  gotrace__not_before(t, g->time);
+  gotrace__after_others(t, g->time);
   gotrace__restate_go(t, r, g);
   if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
   gotrace__start(t, r, g);
@@ -12813,7 +12820,7 @@ GOTRACE__ALWAYS_INLINE void gotrace__apply_unblock(gotrace__transcriber *t, gotr
     g->unseen_wait = false;
     return;
   }
-  gotrace__not_before(t, g->time);
+  gotrace__after_others(t, g->time);
   gotrace__restate_go(t, r, g);
   gotrace__unblock(t, r, g, gotrace__call_stack_id(t, r));
   gotrace__changed(t, &g->waiters);
@@ -12835,7 +12842,7 @@ GOTRACE__FN void gotrace__apply_switch(gotrace__transcriber *t, gotrace__source 
     gotrace__leave_call(t, r, false);
   }
   if (r->go != from || !gotrace__repair_proc(t, r, from)) return;
-  gotrace__not_before(t, g->time);
+  gotrace__after_others(t, g->time);
   gotrace__not_before(t, from->time);
   gotrace__restate_go(t, r, g);
   if (unexplained && !t->v1 && t->options.version >= GOTRACE_GO_1_23 && g->status == GOTRACE__WAITING &&
@@ -12874,7 +12881,7 @@ GOTRACE__FN void gotrace__apply_destroy(gotrace__transcriber *t, gotrace__source
   if (inside == GOTRACE__NOT_POSSIBLE || !gotrace__need_proc(t, r)) return;
   over = r->go;
   stack = gotrace__call_stack_id(t, r);
-  gotrace__not_before(t, g->time);
+  gotrace__after_others(t, g->time);
   if (over) gotrace__not_before(t, over->time);
   gotrace__restate_go(t, r, g);
   if (g->status == GOTRACE__BEFORE_GO_UNBLOCK) gotrace__unblock(t, r, g, stack);
@@ -17006,7 +17013,7 @@ typedef struct gotrace__dec_wake { /* v1: an event of a wake-up that may be futi
   uint32_t next;
 } gotrace__dec_wake;
 
-typedef struct gotrace__front { /* a cursor with a next event, in the heap; `time` must come first: gotrace__dec_sort */
+typedef struct gotrace__front { /* a cursor with a next event, in the heap */
   int64_t time;
   uint32_t cursor;
 } gotrace__front;
@@ -18152,17 +18159,147 @@ GOTRACE__FN void gotrace__heap_remove(gotrace_decoder *d, size_t i) {
   if (d->heap_count) gotrace__heap_down(heap, d->heap_count, 0, heap[0].time, false);
 }
 
-/* Insertion sort: after the first time the heap is nearly sorted. For few threads, Go sorts the same way. */
-GOTRACE__FN bool gotrace__heap_sort(gotrace_decoder *d) {
-  gotrace__front *heap = d->heap, moved;
-  size_t i, j;
-  uint64_t steps = 0, bound = 64 + 16 * (uint64_t)d->heap_count;
-  for (i = 1; i < d->heap_count && steps < bound; i++) {
-    moved = heap[i];
-    for (j = i; j > 0 && heap[j - 1].time > moved.time; j--, steps++) heap[j] = heap[j - 1];
-    heap[j] = moved;
+/* Sorts the heap by time. Where times are equal, the order matters: a thread that comes first is not tried again, see
+ * gotrace__v2_try_others, and Go fails if no other is ready. So this is Go's algorithm (slices.SortFunc), step by step:
+ * a quicksort that looks for what is sorted already, and becomes a heapsort if it divides badly too often. */
+#define GOTRACE__SORT_FEW 12   /* up to so many are inserted one by one */
+#define GOTRACE__SORT_MANY 50  /* from here on, more than three are compared to find one in the middle */
+#define GOTRACE__SORT_SWAPS 12 /* so many pairs are compared then */
+
+GOTRACE__FN inline void gotrace__sort_swap(gotrace__front *heap, size_t i, size_t j) {
+  gotrace__front swap = heap[i];
+  heap[i] = heap[j];
+  heap[j] = swap;
+}
+
+/* Moves an element to its place among those before it, from `begin` on, which are sorted. */
+GOTRACE__FN void gotrace__sort_insert(gotrace__front *heap, size_t begin, size_t i) {
+  for (; i > begin && heap[i].time < heap[i - 1].time; i--) gotrace__sort_swap(heap, i, i - 1);
+}
+
+/* The heap of a heapsort, with the latest element on top: moves the one at `i` down. */
+GOTRACE__FN void gotrace__sort_sink(gotrace__front *heap, size_t i, size_t count) {
+  size_t child;
+  for (; (child = 2 * i + 1) < count; i = child) {
+    child += child + 1 < count && heap[child].time < heap[child + 1].time;
+    if (heap[i].time >= heap[child].time) return;
+    gotrace__sort_swap(heap, i, child);
   }
-  return i >= d->heap_count || gotrace__dec_sort(d, heap, d->heap_count, sizeof *heap); /* if far from sorted */
+}
+GOTRACE__FN void gotrace__sort_by_heap(gotrace__front *heap, size_t count) {
+  size_t i;
+  for (i = (count + 1) / 2; i > 0; i--) gotrace__sort_sink(heap, i - 1, count);
+  for (i = count; i > 0; i--) {
+    gotrace__sort_swap(heap, 0, i - 1);
+    gotrace__sort_sink(heap, 0, i - 1);
+  }
+}
+
+/* The place of the median of three elements. Counts the pairs that are not in order. */
+GOTRACE__FN size_t gotrace__sort_median(const gotrace__front *heap, size_t i, size_t j, size_t k, unsigned *swaps) {
+  size_t swap;
+  if (heap[j].time < heap[i].time) swap = i, i = j, j = swap, ++*swaps;
+  if (heap[k].time < heap[j].time) j = k, ++*swaps;
+  if (heap[j].time < heap[i].time) j = i, ++*swaps;
+  return j;
+}
+GOTRACE__FN size_t gotrace__sort_choose(const gotrace__front *heap, size_t begin, size_t count, unsigned *swaps) {
+  size_t at[3], i;
+  for (i = 0; i < 3; i++) {
+    at[i] = begin + count / 4 * (i + 1);
+    if (count >= GOTRACE__SORT_MANY) at[i] = gotrace__sort_median(heap, at[i] - 1, at[i], at[i] + 1, swaps);
+  }
+  return gotrace__sort_median(heap, at[0], at[1], at[2], swaps);
+}
+
+/* Divides elements into those that are earlier than the pivot, the pivot, whose place is returned, and the others. With
+ * `equal`, those of the same time come to the pivot's side, and the pivot comes first. */
+GOTRACE__FN size_t gotrace__sort_divide(gotrace__front *heap, size_t begin, size_t end, size_t pivot, bool equal,
+                                        bool *divided) {
+  size_t i = begin + 1, j = end - 1;
+  int64_t time = heap[pivot].time;
+  gotrace__sort_swap(heap, begin, pivot);
+  for (*divided = true;; *divided = false) {
+    while (i <= j && (heap[i].time < time || (equal && heap[i].time == time))) i++;
+    while (i <= j && (heap[j].time > time || (!equal && heap[j].time == time))) j--;
+    if (i > j) break;
+    gotrace__sort_swap(heap, i++, j--);
+  }
+  if (!equal) gotrace__sort_swap(heap, j, begin);
+  return j;
+}
+
+/* Sorts elements of which at most a few are out of order; false: there are more. */
+GOTRACE__FN bool gotrace__sort_few_moves(gotrace__front *heap, size_t begin, size_t end) {
+  size_t i = begin + 1, j;
+  unsigned moves;
+  for (moves = 0; moves < 5; moves++) {
+    while (i < end && heap[i].time >= heap[i - 1].time) i++;
+    if (i == end) return true;
+    if (end - begin < GOTRACE__SORT_MANY) return false;
+    gotrace__sort_swap(heap, i, i - 1);
+    gotrace__sort_insert(heap, begin, i - 1);
+    for (j = i + 1; j < end && heap[j].time < heap[j - 1].time; j++) gotrace__sort_swap(heap, j, j - 1);
+  }
+  return false;
+}
+
+/* Exchanges three elements in the middle with others, as if by chance. */
+GOTRACE__FN void gotrace__sort_scatter(gotrace__front *heap, size_t count) {
+  uint64_t random = count;
+  size_t mask = 1, i;
+  while (mask <= count) mask *= 2;
+  for (i = count / 4 * 2 - 1; i <= count / 4 * 2 + 1; i++) {
+    size_t other;
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    other = (size_t)random & (mask - 1);
+    gotrace__sort_swap(heap, i, other < count ? other : other - count);
+  }
+}
+
+/* `limit`: how often it may divide badly. Calls itself for the smaller part only. */
+GOTRACE__FN void gotrace__sort_range(gotrace__front *heap, size_t begin, size_t end, unsigned limit) {
+  bool balanced = true, divided = true, ignored;
+  size_t i;
+  while (end - begin > GOTRACE__SORT_FEW) {
+    size_t count = end - begin, pivot, middle;
+    unsigned swaps = 0;
+    if (!limit) {
+      gotrace__sort_by_heap(heap + begin, count);
+      return;
+    }
+    if (!balanced) gotrace__sort_scatter(heap + begin, count), limit--;
+    pivot = gotrace__sort_choose(heap, begin, count, &swaps);
+    if (swaps == GOTRACE__SORT_SWAPS) { /* it seems to be in the opposite order */
+      for (i = 0; i < count / 2; i++) gotrace__sort_swap(heap, begin + i, end - 1 - i);
+      pivot = end - 1 - (pivot - begin);
+      swaps = 0;
+    }
+    if (balanced && divided && !swaps && gotrace__sort_few_moves(heap, begin, end)) return;
+    if (begin > 0 && heap[begin - 1].time >= heap[pivot].time) { /* equal: none is earlier */
+      begin = gotrace__sort_divide(heap, begin, end, pivot, true, &ignored) + 1;
+      continue;
+    }
+    middle = gotrace__sort_divide(heap, begin, end, pivot, false, &divided);
+    if (middle - begin < end - middle) {
+      balanced = middle - begin >= count / 8;
+      gotrace__sort_range(heap, begin, middle, limit);
+      begin = middle + 1;
+    } else {
+      balanced = end - middle >= count / 8;
+      gotrace__sort_range(heap, middle + 1, end, limit);
+      end = middle;
+    }
+  }
+  for (i = begin + 1; i < end; i++) gotrace__sort_insert(heap, begin, i);
+}
+GOTRACE__FN void gotrace__heap_sort(gotrace_decoder *d) {
+  unsigned limit = 0;
+  size_t count;
+  for (count = d->heap_count; count; count /= 2) limit++;
+  gotrace__sort_range(d->heap, 0, d->heap_count, limit);
 }
 
 /* Adds a goroutine with a new id; NULL: no memory. */
@@ -19552,11 +19689,12 @@ GOTRACE__FN gotrace_result gotrace__v2_fail_stuck(gotrace_decoder *d) {
                  GOTRACE__LL(ev->args[1]), GOTRACE__LLU(d->generation));
 }
 
-/* The earliest event is not ready: tries those of the other threads in time order. */
+/* The earliest event is not ready: tries those of the other threads in time order. As in Go, the first is left out,
+ * even if the sort has put another thread with the same time there. */
 GOTRACE__FN GOTRACE__NOINLINE gotrace_result gotrace__v2_try_others(gotrace_decoder *d, gotrace_event *ev) {
   gotrace_result result = GOTRACE__LATER;
   size_t i;
-  if (!gotrace__heap_sort(d)) return d->failure.result;
+  gotrace__heap_sort(d);
   d->attempts += d->heap_count;
   for (i = 1; i < d->heap_count && result == GOTRACE__LATER; i++, d->attempts++) result = gotrace__v2_try(d, i, ev);
   return result == GOTRACE__LATER || d->attempts > GOTRACE__MOST_ATTEMPTS(d) ? gotrace__v2_fail_stuck(d) : result;

@@ -4,8 +4,9 @@
  * It is a second opinion beside the library's decoder, for explore.c, stress_sessions.c, the fuzzers and CHECK_OPENS:
  * they check up to thousands of small traces a second in one process, without Go.
  *
- * It checks more: the events of each thread, goroutine and proc must not go back in time; every status of a generation
- * comes before the events that need it, in every order that equal times permit (`seed`); a task begins once. */
+ * It checks more: the events of each thread, goroutine and proc must not go back in time; in every order that equal
+ * times permit (`seed`), an event comes after those that it needs (Go tries others then, but not always all that have
+ * the same time); a task begins once. */
 #ifndef CHECK_V2_H
 #define CHECK_V2_H
 
@@ -504,7 +505,7 @@ static inline bool check_v2_before(const check_v2_trace *t, size_t a, size_t b, 
   return (a < first) == (b < first) ? a < b : b < first;
 }
 
-/* Orders the events of a generation, by time as far as possible: applies the earliest one that is ready. */
+/* Orders the events of a generation by time. The earliest is ready, whichever it is if several are. */
 static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
   size_t *batches = (size_t *)calloc(t->cursor_count + 1, sizeof *batches);
   size_t *turns = (size_t *)calloc(t->cursor_count + 1, sizeof *turns); /* threads that have an event, sorted */
@@ -519,35 +520,17 @@ static inline bool check_v2_order(check_v2_trace *t, uint64_t seed) {
     turns[n] = i;
   }
   while (ok && count) {
-    int result = 0;
-    for (n = 0; n < count && result == 0; n++) {
-      check_v2_cursor *c = &t->cursors[turns[n]];
-      uint64_t g = c->g, p = c->p;
-      t->ties |= n + 1 < count && t->cursors[turns[n + 1]].time == c->time;
-      result = check_v2_advance(t, c);
-      if (result == 1 && !check_v2_times(t, c, g, p)) result = -1;
-    }
-    if (result == 1) {
-      i = turns[--n];
-      ok = check_v2_next(t, &t->cursors[i], &batches[i]);
-      if (!t->cursors[i].ready) {
-        count--;
-        memmove(&turns[n], &turns[n + 1], (count - n) * sizeof *turns);
-        continue;
-      }
-      for (; n + 1 < count && check_v2_before(t, turns[n + 1], i, seed); n++) turns[n] = turns[n + 1];
-      turns[n] = i;
-    } else if (result == 0) {
-      char waiting[160] = "";
-      for (n = 0; n < count && strlen(waiting) < 100; n++) {
-        const check_v2_cursor *c = &t->cursors[turns[n]];
-        snprintf(waiting + strlen(waiting), sizeof waiting - strlen(waiting), " %s(%llu %llu) on %llu", CHECK_V2_NAME,
-                 CHECK_V2_U(c->arguments[0]), CHECK_V2_U(c->arguments[1]), CHECK_V2_U(c->m));
-      }
-      ok = check_v2_fail(t, "no event is ready:%s", waiting);
-    } else {
-      ok = false;
-    }
+    check_v2_cursor *c = &t->cursors[i = turns[0]];
+    uint64_t g = c->g, p = c->p;
+    int result = check_v2_advance(t, c);
+    t->ties |= count > 1 && t->cursors[turns[1]].time == c->time;
+    if (result == 0)
+      check_v2_fail(t, "the earliest event is not ready: %s(%llu %llu) on %llu", CHECK_V2_NAME,
+                    CHECK_V2_U(c->arguments[0]), CHECK_V2_U(c->arguments[1]), CHECK_V2_U(c->m));
+    ok = result == 1 && check_v2_times(t, c, g, p) && check_v2_next(t, c, &batches[i]);
+    if (!c->ready) i = turns[--count]; /* the last one takes its place */
+    for (n = 0; n + 1 < count && check_v2_before(t, turns[n + 1], i, seed); n++) turns[n] = turns[n + 1];
+    if (count) turns[n] = i;
   }
   free(batches);
   free(turns);

@@ -4,10 +4,11 @@
     tests/decoder/verdicts.py [-n N] [-s SEED] [-k DIRECTORY]
 
 First on traces made by hand, for which both verdicts are known: those on which Go's readers are easily misunderstood,
-and those on which the decoder differs on purpose (gotrace.h, >>decoder). Then on N (default 400) changed copies of v2
-traces, fuzz/seeds and these, and as many of v1: events and batches are changed, removed, repeated and truncated, while
-the sizes of v2's batches remain correct. Formats from 1.11 to 1.21 have two readers, Go 1.21's and 1.27's; both must
-accept. A difference is allowed only where gotrace.h documents it. -k: keeps the files that differ.
+and those on which the decoder differs on purpose (gotrace.h, >>decoder). Then on N (default 400) traces in which threads
+have events at equal times, on as many changed copies of v2 traces, fuzz/seeds and these, and as many of v1: events and
+batches are changed, removed, repeated and truncated, while the sizes of v2's batches remain correct. Formats from 1.11 to
+1.21 have two readers, Go 1.21's and 1.27's; both must accept. A difference is allowed only where gotrace.h documents it.
+-k: keeps the files that differ.
 
 Exit status 1 if a verdict is wrong, 77 if Go is missing.
 """
@@ -25,9 +26,9 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 GOTRACE = os.path.join(ROOT, "build/examples/gotrace")
 NO_THREAD = 2**64 - 1
 
-(EVENT_BATCH, STRINGS, STRING, CPU_SAMPLES, CPU_SAMPLE, FREQUENCY, PROC_STOP, PROC_STATUS, GO_CREATE, GO_BLOCK, SYSCALL_BEGIN,
+(EVENT_BATCH, STRINGS, STRING, CPU_SAMPLES, CPU_SAMPLE, FREQUENCY, PROC_START, PROC_STOP, PROC_STATUS, GO_CREATE, GO_BLOCK, SYSCALL_BEGIN,
  GO_STATUS, STW_BEGIN, GC_ACTIVE, GC_BEGIN, EXPERIMENT, SYNC, SNAPSHOT, END) = (
-    1, 4, 5, 6, 7, 8, 11, 13, 14, 20, 22, 25, 26, 28, 29, 49, 50, 51, 52)
+    1, 4, 5, 6, 7, 8, 10, 11, 13, 14, 20, 22, 25, 26, 28, 29, 49, 50, 51, 52)
 
 
 def number(value):
@@ -103,6 +104,20 @@ def stops(count):
 
 
 # Name: the trace, whether Go accepts it, whether the decoder does.
+def passed_on(threads, at=0):
+    """Each thread but the last gets a proc when the one before loses it, at the same time. The last one has an event when
+    the one numbered `at` has the proc. If Go then sorts more than 12 threads, it may put the one that loses the proc first,
+    which it does not try again."""
+    data = header(22) + sync(1)
+    for thread in threads:
+        if thread == len(threads) - 1:
+            data += batch(1, thread, PROC_STATUS, 0, 1, 2, time=105 + 10 * at)
+        else:
+            get = (PROC_START, 0, 0, thread) if thread else (PROC_STATUS, 0, 0, 1)
+            data += batch(1, thread, *get, PROC_STOP, 10, time=100 + 10 * thread)
+    return data
+
+
 BY_HAND = {
     "good": (header(22) + sync(1) + batch(1, 0, *running()), True, True),
     "clock-snapshot-before-1.25": (header(22) + sync(1) + batch(1, 0, SNAPSHOT, 0, 1, 0, 0), False, False),
@@ -141,6 +156,8 @@ BY_HAND = {
     "collection-in-a-generation-numbered-as-the-first": (
         header(26) + sync(1, 26) + batch(1, 0, *running(), GC_BEGIN, 1, 5, 0) + number(END) +
         sync(1, 26) + batch(1, 0, *running(), GC_ACTIVE, 1, 6) + number(END), False, False),
+    "equal-times-of-12-threads": (passed_on(range(12)), True, True),
+    "equal-times-of-14-threads": (passed_on(range(14)), False, False),
     # Formats from 1.11 on are read by Go 1.27, too, which is stricter.
     "v1-2048-bytes": (v1_stack(11, 2048), True, True),
     "v1-2049-bytes": (v1_stack(11, 2049), False, False),
@@ -380,6 +397,8 @@ def main():
         if data[:5] == b"go 1." and len(data) < 100000:
             (seeds if b"go 1.22" <= data[:7] <= b"go 1.29" and data[6:7].isdigit() else seeds_v1).append(data)
     for i in range(asked.n):
+        threads = some.choice((12, 16, 24, 40, 60, 100))
+        traces[f"equal-times-{i}.trace"] = passed_on(some.sample(range(threads), threads), some.randrange(threads))
         traces[f"changed-{i}.trace"] = changed(some.choice(seeds), some)
         traces[f"changed-v1-{i}.trace"] = changed_v1(some.choice(seeds_v1), some)
     wrong = agreed_good = agreed_bad = on_purpose = 0

@@ -312,6 +312,7 @@ transcriber('look-ahead-ends-in-a-record', 'gotrace__look_ahead', 'r->end = at',
 transcriber('event-before-its-threads-last', 'gotrace__emit', '|| time < lane->time', '')
 transcriber('time-goes-back', 'gotrace__not_before', 'if (t->now < time) t->now = time;', '')
 transcriber('push-forgotten', 'gotrace__set_time', 'if (...) gotrace__after_push(...);', '')
+transcriber('event-at-the-time-of-anothers', 'gotrace__after_others', 'time + !t->v1', 'time')
 transcriber('status-before-its-goroutines-event', 'gotrace__emit_status', 'if (time < g->time) time = g->time;', '')
 transcriber('jump-unseen', 'gotrace__begin_round', 'gotrace__has_jumped(...)', 'false')
 transcriber('jump-from-the-beginning', 'gotrace__unit_at_jump',
@@ -357,7 +358,7 @@ transcriber('forever-ids-forgotten', 'gotrace__id_take', 'if (gotrace__id_is_kep
 transcriber('forever-ids-unbounded', 'gotrace__keep_id', 't->kept_count >= GOTRACE__MOST_KEPT', 'false')
 transcriber('status-before-the-last-event', 'gotrace__write_proc_status', 'if (time < p->time) time = p->time;', '')
 transcriber('time-of-a-proc-not-kept', 'gotrace__emit', 'if (p) p->time = time;', '')
-transcriber('call-ends-before-its-steal', 'gotrace__steal', 'if (victim->time < t->now) ...;', ';')
+transcriber('call-ends-before-its-steal', 'gotrace__steal', 'if (victim->time <= t->now) ...;', ';')
 transcriber('ended-thread-was-listed', 'gotrace__apply_thread_end', 'r->listed_go = r->listed_proc = 0;', '')
 transcriber('task-of-former-session', 'gotrace__apply_task_begin', 'id < t->options.first_task ||', '')
 transcriber('sample-of-another', 'gotrace__write_sample', 'if (t->v1 && (!g ...)) go = 0;', '')

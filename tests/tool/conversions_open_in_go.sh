@@ -4,8 +4,8 @@
 #     tests/tool/conversions_open_in_go.sh [-b] canned|RELEASE     the traces of decoder_agrees_with_go.sh, written if missing
 #
 # Converts every trace that Go accepts, those in Go's sources to every format, others to five. Cuts it in two places, and
-# cuts some goroutines out of it. Go's parser must accept each result, and the last result of each format must come up in
-# the viewers. -b: every fifth trace, three formats. Status 77 if a release is missing.
+# cuts some goroutines out of it and of a conversion. Go's parser must accept each result, and the last result of each
+# format must come up in the viewers. -b: every fifth trace, three formats. Status 77 if a release is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/faults.sh
@@ -56,11 +56,13 @@ for trace in "$traces"/*.trace; do
     }
   done
   for some in '--function main' '--proc 0'; do
-    # shellcheck disable=SC2086
-    "$tool" cut $some -o "$name-cut${some/ /-}.trace" "$trace" 2>"$dir/said" || {
-      grep -qE 'no goroutine in this part is selected|no (goroutine|proc 0) in the trace' "$dir/said" ||
-        fault "${name##*/}, cut $some" "$dir/said"
-    }
+    for from in "$trace" "$name-to-1.26.trace"; do
+      # shellcheck disable=SC2086
+      "$tool" cut $some -o "$name-cut${some/ /-}-of-$(basename "$from")" "$from" 2>"$dir/said" || {
+        grep -qE 'no goroutine in this part is selected|no (goroutine|proc 0) in the trace' "$dir/said" ||
+          fault "${from##*/}, cut $some" "$dir/said"
+      }
+    done
   done
 done
 [ ! -s "$dir/pairs" ] || tests/tool/conversion_keeps_info.py $tool <"$dir/pairs" >"$dir/said" 2>&1 ||

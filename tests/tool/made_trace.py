@@ -677,6 +677,20 @@ def abandoned():
     return t
 
 
+def converted_before():
+    """A trace with a thread, late, whose id is the one that the tool gives to the thread of its own when it begins to write."""
+    t, main = running_main()
+    waits, late = t.stack("main.waits"), 2**40 + 1
+    t.event(1, 2, GO_STATUS, 2, NO_ID, WAITING)
+    t.event(1, 3, PROC_STATUS, 2, 2)
+    t.event(1, 1000, GO_UNBLOCK, 2, 1, main)
+    t.event(late, 2000, PROC_START, 2, 1)
+    t.event(late, 2500, GO_START, 2, 2)
+    t.event(late, 3000, GO_BLOCK, t.string("sync"), waits)
+    t.event(1, 5000, GO_STOP, t.string("preempted"), main)
+    return t
+
+
 def recorded():
     """A goroutine whose CPU time `gotrace record` has reported twice: 8 us of the first 10, then 30 us of 40."""
     t, main = running_main()
@@ -800,6 +814,28 @@ class OldCalls:
         return b"go 1.11 trace\0\0\0" + events + event(35, 3) + event(2, 10**9)  # TimerGoroutine, Frequency
 
 
+class OldHandoffs:
+    """A trace of Go 1.11 with one proc, 1, which leaves 20 goroutines in system calls, each for the next one, which starts at
+    once. Some calls end in between."""
+
+    @staticmethod
+    def data():
+        event, time, count = v1_event, 1000, 20
+        events = event(1, 1, time)  # Batch
+        for g in range(1, count + 1):
+            events += event(13, 10, g, 0, 0)  # GoCreate
+            time += 10
+        events += event(5, 10, 7)  # ProcStart
+        time += 10
+        for g in range(1, count + 1):
+            events += event(14, 10, g, 1) + event(28, 10, 0) + event(30, 10)  # GoStart, GoSysCall, GoSysBlock
+            time += 30
+            if g % 2 == 0:
+                events += event(29, 5, g // 2, 2, time + 2)  # GoSysExit
+                time += 5
+        return b"go 1.11 trace\0\0\0" + events + event(2, 10**9)  # Frequency
+
+
 class InstantTasks:
     """A trace of Go 1.11, where times may be equal: tasks that begin and end at once, each with a log."""
 
@@ -818,6 +854,6 @@ class InstantTasks:
 
 
 if __name__ == "__main__":
-    for make in recorded, named, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters, assisting, assisting_workers, waits_for_ever:
+    for make in recorded, named, abandoned, collecting, chain, switches, lives, samples, waits_for_much, unnamed, carried, ends_twice, shared_changes, labelled, no_thread, counters, assisting, assisting_workers, waits_for_ever, converted_before:
         with open("%s/%s.trace" % (sys.argv[1], make.__name__), "wb") as out:
             out.write(make().data())

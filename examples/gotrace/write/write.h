@@ -142,13 +142,23 @@ static void resume_assist(writer *w, gotrace__source *r, const goroutine *g, int
   if (w->t->v1 && g->assist && !model_of(w, g)->assist) PUT(w, r, time, 0, MARK_ASSIST_BEGIN, 0);
 }
 
+/* The id of a thread in the result. The writer's own threads get ids that no thread has yet. A thread of the input
+ * that appears later with such an id, as in a trace that was converted before, gets another. */
+static uint64_t take_thread_id(writer *w, uint64_t id) {
+  if (map_get(&w->thread_ids, id)) id = fresh_id(&w->thread_ids, FRESH_THREAD);
+  map_put(&w->thread_ids, id, w);
+  return id;
+}
+
 /* The thread as the transcriber knows it; NULL: the transcriber's own. v1 has a goroutine's label in the event that
  * starts it, so that event waits until more happens on its thread. */
 static gotrace__source *source_of(writer *w, const thread *m) {
   written_thread *of = m ? written_on(w, m) : NULL;
   if (!of) return &w->t->service;
-  if (!of->source)
-    of->source = gotrace__transcribe_thread(w->t, m->id == NOBODY ? fresh_thread(w->c.w)->id : m->id, NULL);
+  if (!of->source) {
+    uint64_t id = take_thread_id(w, m->id == NOBODY ? fresh_thread(w->c.w)->id : m->id);
+    of->source = gotrace__transcribe_thread(w->t, id, NULL);
+  }
   if (!of->source) fail("out of memory");
   if (of->starting) {
     const goroutine *g = of->starting;
@@ -663,7 +673,7 @@ static void writer_begin(consumer *c, int64_t time) {
   size_t i;
   int assists;
   options.version = (unsigned)w->format;
-  options.service_thread = fresh_thread(c->w)->id;
+  options.service_thread = take_thread_id(w, fresh_thread(c->w)->id);
   options.write = write_block;
   options.before_end = write_modules;
   if (!gotrace__transcribe_begin(t, &options, &clocks)) fail("out of memory");
@@ -733,6 +743,7 @@ void writer_open(writer *w, output *out, int format) {
 void writer_free(writer *w) {
   gotrace__transcribe_free(w->t);
   free(w->free);
+  map_free(&w->thread_ids);
 }
 
 #endif

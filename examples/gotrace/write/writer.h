@@ -39,6 +39,7 @@ typedef struct writer {
   side_array gos;     /* struct written_go */
   side_array threads; /* struct written_thread */
   side_array procs;   /* uint64_t: the place in the transcriber; 0: none */
+  map thread_ids;     /* that the result has; see take_thread_id() */
   output *out;
   int format;
   uint64_t lost[LOST_KINDS]; /* how many of each were left out */
