@@ -12025,10 +12025,11 @@ GOTRACE__FN void gotrace__write_creation(gotrace__transcriber *t, gotrace__sourc
                   : g->status == GOTRACE__AFTER_GO_CREATE_BLOCKED ? GOTRACE_V2_GO_CREATE_BLOCKED
                                                                   : GOTRACE_V2_GO_CREATE;
   bool can = r->proc && r->proc->status == GOTRACE__PROC_RUNNING && (!r->go || r->go->status == GOTRACE__RUNNING);
-  bool lent = false;
+  bool lent = false, elsewhere = false;
   g->unborn = false; /* without memory for a proc, its next event tries again */
   if (!t->v1 && !can && g->status != GOTRACE__SYSCALL) {
     if (r->proc || r->go) {
+      elsewhere = r != &t->service;
       r = &t->service;
       gotrace__restate_thread(t, r);
     }
@@ -12042,6 +12043,7 @@ GOTRACE__FN void gotrace__write_creation(gotrace__transcriber *t, gotrace__sourc
   if (kind == GOTRACE_V2_GO_CREATE_SYSCALL && !t->v1) gotrace__emit1(t, r, g, kind, g->id);
   else gotrace__emit3(t, r, g, kind, g->id, t->v1 ? 0 : gotrace__entry_id(t, g), stack);
   if (lent) gotrace__end_proc(t, r);
+  if (elsewhere) gotrace__after_others(t, t->now); /* what follows depends on it */
 }
 
 /* Readers attribute a stop-the-world to the goroutine that begins it, which must not leave its proc meanwhile. */

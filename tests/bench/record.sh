@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The cost of `gotrace record`: ratios of traced to plain processor times (user and system, of the program, the library
-# and the tool; for redis the time per request under load), each from the best of some alternating runs. The work that
+# and the tool; for servers the time per request under load), each from the best of some alternating runs. The work that
 # the tool does once at the end, regardless of the program's length, is a separate row: it asks a debugger for lines.
 #
 #     tests/bench/record.sh [-q]      -q: fewer runs
@@ -63,8 +63,9 @@ for stacks in none call-site unwind; do
   done
 done
 
-# Throughput with 10 connections, as microseconds per request.
-serve() { # serve OUTPUT COMMAND...
+# Throughput with 10 connections. Each function starts a server by a command, asks it, and appends the microseconds per
+# request to a file.
+ask_redis() { # ask_redis OUTPUT COMMAND...
   "${@:2}" redis-server --port 0 --unixsocket "$work/redis.sock" --save '' --dir "$work" >/dev/null 2>&1 &
   server=$!
   until redis-cli -s "$work/redis.sock" ping >/dev/null 2>&1; do sleep 0.05; done
@@ -74,16 +75,59 @@ serve() { # serve OUTPUT COMMAND...
   wait $server || true
   server=''
 }
-if command -v redis-benchmark >/dev/null && command -v redis-server >/dev/null; then
-  for stacks in none call-site unwind; do
-    rm -f "$work"/redis.*
-    for ((i = 0; i < runs; i++)); do
-      serve "$work/redis.plain"
-      serve "$work/redis.traced" "$tool" record -q --stacks $stacks -o "$work/t.trace"
-    done
-    report "redis-server, us per GET, --stacks=$stacks" "$(least <"$work/redis.plain")" "$(least <"$work/redis.traced")" 1.05
+ask_nginx() { # ask_nginx OUTPUT COMMAND...
+  printf 'daemon off; worker_processes 2; pid %s; error_log /dev/null; events {} http { access_log off; server { listen 127.0.0.1:%d; location / { return 200 "text"; } } }' \
+    "$work/nginx.pid" $port >"$work/nginx.conf"
+  "${@:2}" nginx -c "$work/nginx.conf" >/dev/null 2>&1 &
+  server=$!
+  until [ -s "$work/nginx.pid" ] || ! kill -0 $server 2>/dev/null; do sleep 0.05; done
+  ab -k -q -c 10 -n 50000 "http://127.0.0.1:$port/" 2>/dev/null |
+    awk '$1 == "Requests" { print 1e6 / $4 }' >>"$1"
+  kill -QUIT "$(cat "$work/nginx.pid")"
+  wait $server || true
+  server=''
+}
+ask_postgres() { # ask_postgres OUTPUT COMMAND...
+  "${nobody[@]}" "${@:2}" postgres -D "$work/pg" -k "$work/pg" -c listen_addresses= >/dev/null 2>&1 &
+  server=$!
+  until pg_isready -q -h "$work/pg" || ! kill -0 $server 2>/dev/null; do sleep 0.05; done
+  [ -e "$work/filled" ] || "${nobody[@]}" pgbench -h "$work/pg" -i -q postgres >/dev/null 2>&1
+  touch "$work/filled"
+  "${nobody[@]}" pgbench -h "$work/pg" -S -n -c 10 -T 3 postgres 2>/dev/null | awk '$1 == "tps" { print 1e6 / $3 }' >>"$1"
+  kill -INT "$(head -n 1 "$work/pg/postmaster.pid")"
+  wait $server || true
+  server=''
+}
+compare() { # compare NAME FUNCTION "OPTIONS..."
+  rm -f "$work"/*.asked
+  for ((i = 0; i < runs; i++)); do
+    $2 "$work/plain.asked"
+    # shellcheck disable=SC2086 # words
+    $2 "$work/traced.asked" "$tool" record -q $3
   done
-else
-  echo 'redis-server is not installed'
+  report "$1" "$(least <"$work/plain.asked")" "$(least <"$work/traced.asked")" 1.05
+}
+there() { # there PROGRAM...
+  local program
+  for program; do type -P "$program" >/dev/null || { echo "$program is not installed"; return 1; }; done
+}
+port=$((20000 + $$ % 10000))
+nobody=()
+if there redis-benchmark redis-server; then
+  for stacks in none call-site unwind; do
+    compare "redis-server, us per GET, --stacks=$stacks" ask_redis "--stacks $stacks -o $work/t.trace"
+  done
+fi
+mkdir -m 777 "$work/children"
+if there nginx ab; then compare 'nginx, us per request, --children' ask_nginx "--children -o $work/children/nginx"; fi
+PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)
+if there postgres initdb pgbench; then
+  chmod 711 "$work"
+  if [ "$(id -u)" = 0 ]; then # not as root
+    nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+    install -d -o nobody "$work/pg"
+  fi
+  "${nobody[@]}" initdb -D "$work/pg" -A trust >/dev/null
+  compare 'postgres, us per SELECT, --children' ask_postgres "--children -o $work/children/postgres"
 fi
 exit $status

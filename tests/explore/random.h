@@ -177,7 +177,8 @@ static int explore_random_run(const char *numbers) {
     return 2;
   }
   for (i = 0; i < count; i++) {
-    uint64_t seed = explore_mix(first, i);
+    /* Without the inner one, near seeds would give the same programs. */
+    uint64_t seed = explore_mix(explore_mix(first, 1), i);
     unsigned size;
     explore_rolled = ~seed;
     for (size = calls; size > 40 && explore_roll(5); size = size / 4 * 3) continue;
