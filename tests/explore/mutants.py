@@ -313,6 +313,7 @@ transcriber('event-before-its-threads-last', 'gotrace__emit', '|| time < lane->t
 transcriber('time-goes-back', 'gotrace__not_before', 'if (t->now < time) t->now = time;', '')
 transcriber('push-forgotten', 'gotrace__set_time', 'if (...) gotrace__after_push(...);', '')
 transcriber('event-at-the-time-of-anothers', 'gotrace__after_others', 'time + !t->v1', 'time')
+transcriber('creation-at-the-time-of-what-follows', 'gotrace__write_creation', 'if (elsewhere) ...;', '')
 transcriber('status-before-its-goroutines-event', 'gotrace__emit_status', 'if (time < g->time) time = g->time;', '')
 transcriber('jump-unseen', 'gotrace__begin_round', 'gotrace__has_jumped(...)', 'false')
 transcriber('jump-from-the-beginning', 'gotrace__unit_at_jump',
