@@ -63,8 +63,8 @@ for stacks in none call-site unwind; do
   done
 done
 
-# Throughput with 10 connections. Each function starts a server by a command, asks it, and appends the microseconds per
-# request to a file.
+# Throughput with 10 connections. Each function starts a server by a command, asks it, appends the microseconds per request
+# to a file, and has the server end.
 ask_redis() { # ask_redis OUTPUT COMMAND...
   "${@:2}" redis-server --port 0 --unixsocket "$work/redis.sock" --save '' --dir "$work" >/dev/null 2>&1 &
   server=$!
@@ -72,8 +72,6 @@ ask_redis() { # ask_redis OUTPUT COMMAND...
   redis-benchmark -s "$work/redis.sock" -n 100000 -c 10 -t get -q --csv 2>/dev/null |
     awk -F '"' '$2 == "GET" { print 1e6 / $4 }' >>"$1"
   redis-cli -s "$work/redis.sock" shutdown nosave || true
-  wait $server || true
-  server=''
 }
 ask_nginx() { # ask_nginx OUTPUT COMMAND...
   printf 'daemon off; worker_processes 2; pid %s; error_log /dev/null; events {} http { access_log off; server { listen 127.0.0.1:%d; location / { return 200 "text"; } } }' \
@@ -84,8 +82,6 @@ ask_nginx() { # ask_nginx OUTPUT COMMAND...
   ab -k -q -c 10 -n 50000 "http://127.0.0.1:$port/" 2>/dev/null |
     awk '$1 == "Requests" { print 1e6 / $4 }' >>"$1"
   kill -QUIT "$(cat "$work/nginx.pid")"
-  wait $server || true
-  server=''
 }
 ask_postgres() { # ask_postgres OUTPUT COMMAND...
   "${nobody[@]}" "${@:2}" postgres -D "$work/pg" -k "$work/pg" -c listen_addresses= >/dev/null 2>&1 &
@@ -95,15 +91,18 @@ ask_postgres() { # ask_postgres OUTPUT COMMAND...
   touch "$work/filled"
   "${nobody[@]}" pgbench -h "$work/pg" -S -n -c 10 -T 3 postgres 2>/dev/null | awk '$1 == "tps" { print 1e6 / $3 }' >>"$1"
   kill -INT "$(head -n 1 "$work/pg/postmaster.pid")"
+}
+serve() { # serve FUNCTION OUTPUT COMMAND...
+  "$@"
   wait $server || true
   server=''
 }
 compare() { # compare NAME FUNCTION "OPTIONS..."
   rm -f "$work"/*.asked
   for ((i = 0; i < runs; i++)); do
-    $2 "$work/plain.asked"
+    serve $2 "$work/plain.asked"
     # shellcheck disable=SC2086 # words
-    $2 "$work/traced.asked" "$tool" record -q $3
+    serve $2 "$work/traced.asked" "$tool" record -q $3
   done
   report "$1" "$(least <"$work/plain.asked")" "$(least <"$work/traced.asked")" 1.05
 }

@@ -147,6 +147,18 @@ takes() {
   echo $([ ! -s "$work/dumped" ] || echo samples) $(grep -q 'not seen waiting' "$work/said" || echo switches)
 }
 
+# check_samples NAME FORMAT HERTZ [SHARE]: NAME.trace has the CPU samples of what samples.c has measured (samples.py), and opens.
+check_samples() {
+  local trace="$work/$1.trace"
+  # Samples may be lost on a busy machine; that counts as a problem.
+  grep -v 'problems$\| no room for a CPU sample ' "$work/err" >"$work/other" || true
+  judge "$trace" "$work/other"
+  tests/record/samples.py "$tool" "$trace" "$work/out" "${@:3}" || fail "$1: format $2"
+  "$tool" profile --cpu --folded "$trace" | grep ';work;measure;half [0-9]*$' >"$work/folded" || fail "$1: no profile"
+  [ $2 != 1.23 ] || open_it "$trace" 1.27
+  [ $2 != 1.21 ] || open_it "$trace" 1.21 -p
+}
+
 # Samples and switches are the default, also of children, and of what a program executes in its place.
 test_samples() {
   local program="$work/samples" format options wanted
@@ -194,13 +206,7 @@ if len(told) != 2 or any(abs(a - b) > 0.05 * b + 0.005 for a, b in zip(told, use
   for format in 1.23 1.21; do
     "$tool" record -o "$work/samples.trace" --format $format --sample 997 "$program" >"$work/out" 2>"$work/err" ||
       { cat "$work/err"; fail "samples: exit status $?"; }
-    # Samples may be lost on a busy machine; that counts as a problem.
-    grep -v 'problems$\| no room for a CPU sample ' "$work/err" >"$work/other" || true
-    judge "$work/samples.trace" "$work/other"
-    tests/record/samples.py "$tool" "$work/samples.trace" "$work/out" 997 || fail "samples: format $format"
-    "$tool" profile --cpu --folded "$work/samples.trace" | grep ';work;measure;half [0-9]*$' >"$work/folded" || fail "samples: no profile"
-    [ $format != 1.23 ] || open_it "$work/samples.trace" 1.27
-    [ $format != 1.21 ] || open_it "$work/samples.trace" 1.21 -p
+    check_samples samples $format 997
   done
   for options in --exec --fork; do
     rm -f "$work"/child.*
@@ -228,12 +234,7 @@ test_ticks() {
     # The kernel looks at such timers at each of its own ticks only, at least 100 a second.
     "$samples" --forbid "$tool" record -o "$work/ticks.trace" --format $format "$samples" --timers >"$work/out" 2>"$work/err" ||
       { cat "$work/err"; fail "ticks: exit status $?"; }
-    grep -v 'problems$\| no room for a CPU sample ' "$work/err" >"$work/other" || true
-    judge "$work/ticks.trace" "$work/other"
-    tests/record/samples.py "$tool" "$work/ticks.trace" "$work/out" 250 0.3 || fail "ticks: format $format"
-    "$tool" profile --cpu --folded "$work/ticks.trace" | grep ';work;measure;half [0-9]*$' >"$work/folded" || fail "ticks: no profile"
-    [ $format != 1.23 ] || open_it "$work/ticks.trace" 1.27
-    [ $format != 1.21 ] || open_it "$work/ticks.trace" 1.21 -p
+    check_samples ticks $format 250 0.3
   done
   for options in --exec --fork; do
     rm -f "$work"/child.*
@@ -947,13 +948,10 @@ test_hostile() {
 
 # ---------------------------------------------------------------------------------------- children, flight recorder ----
 
-# A program whose library waits for the file `begins`, before the tracer's begins in it.
+# prepare_slow WAIT: a program, slow, whose library waits so before the tracer's begins in it; it returns 4.
 prepare_slow() {
-  cat >"$work/slow.c" <<END
-#include <unistd.h>
-__attribute__((constructor)) static void wait_long(void) { while (access("$work/begins", F_OK) != 0) usleep(1000); }
-void nothing(void) {}
-END
+  echo "#include <unistd.h>
+    __attribute__((constructor)) static void wait_long(void) { $1; } void nothing(void) {}" >"$work/slow.c"
   echo 'void nothing(void); int main(void) { nothing(); return 4; }' >"$work/main.c"
   "${CC-cc}" -shared -fPIC "$work/slow.c" -o "$work/libslow.so"
   "${CC-cc}" "$work/main.c" -o "$work/slow" -L"$work" -lslow -Wl,-rpath,"$work"
@@ -1003,7 +1001,7 @@ test_children() {
     rm "$work"/daemon.*.trace
   done
   # The recorder stays as long as a process may begin: after fork or exec, and before its trace.
-  prepare_slow
+  prepare_slow "while (access(\"$work/begins\", F_OK) != 0) usleep(1000)"
   "$tool" record --children -o "$work/stops.trace" "$work/daemon" stops "$work/stops.last" >"$work/stopped" 2>"$work/err" || [ $? = 5 ] || fail "children: stops"
   "$tool" record --children -o "$work/spawns.trace" "$work/daemon" spawns "$work/slow" >"$work/traced" 2>"$work/err" || [ $? = 5 ] || fail "children: spawns"
   sleep 2.5
@@ -1398,12 +1396,8 @@ test_situations() {
   timeout 100 "$tool" record -q --children -o "$work/disturbed.%p.trace" "$work/disturbed" forks "$work/no_program" || fail "situations: forks: $?"
   rm "$work"/disturbed.*.trace
   # A program that takes long to begin has the name that was wanted.
-  echo '#include <unistd.h>
-    __attribute__((constructor)) static void wait_long(void) { usleep(300000); } void nothing(void) {}' >"$work/slow.c"
-  echo 'void nothing(void); int main(void) { nothing(); return 4; }' >"$work/begins.c"
-  "${CC-cc}" -shared -fPIC "$work/slow.c" -o "$work/libslow.so"
-  "${CC-cc}" "$work/begins.c" -o "$work/begins" -L"$work" -lslow -Wl,-rpath,"$work"
-  "$tool" record -o "$work/e.trace" sh -c "exec $work/begins" 2>"$work/err" || status=$?
+  prepare_slow 'usleep(300000)'
+  "$tool" record -o "$work/e.trace" sh -c "exec $work/slow" 2>"$work/err" || status=$?
   [ $status = 4 ] && [ "$(echo "$work"/e*.trace)" = "$work/e.trace" ] || { cat "$work/err"; ls "$work"; fail "situations: the name of the program's trace"; }
   # A standard file is closed: the tool's own files do not get its number, and each trace has its events.
   local closed
@@ -1765,7 +1759,7 @@ test_stopped() {
   open_it "$work/paused.trace" 1.27
   # Before the trace begins.
   local recorder pid='' status=0 turn
-  prepare_slow
+  prepare_slow "while (access(\"$work/begins\", F_OK) != 0) usleep(1000)"
   cd "$work"
   "$tool" record -o slow.trace ./slow 2>err &
   recorder=$!

@@ -12,8 +12,8 @@
  *
  *   1. The signal is blocked during each wait of the program's (begin_wait) that a handler can end, although that has
  *      SA_RESTART: poll, sleeps, semaphores and more in signal(7), and transfers that may wait in the middle, which
- *      would end in part. A timer of CPU time expires only while its thread runs, also on its way into a wait.
- * Otherwise a call would fail with EINTR, though no handler of the program's has run.
+ *      would end in part. A timer of CPU time expires only while its thread runs, also on its way into a wait: the call
+ *      would fail with EINTR, though no handler of the program's has run.
  *   2. A call that is to wait for no time is made again if it fails with EINTR and a timer's signal came.
  *   3. The signal is added to each set of signals that is blocked during a call (ppoll, sigsuspend).
  *   4. A thread that waits for the signal itself (sigwait) or finds it pending has no timer any more; if the program
