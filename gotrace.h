@@ -12515,6 +12515,7 @@ GOTRACE__FN bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source
     former->listed_go = former->listed_proc = 0;
     gotrace__restate_thread(t, former);
     gotrace__end_thread(t, former);
+    gotrace__not_before(t, former->lane.time);
     former->lane.id = gotrace__new_thread_id(t);
   }
   if (r->lane.id != r->id) gotrace__end_thread(t, r);
