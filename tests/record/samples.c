@@ -5,6 +5,7 @@
  *     samples --timers      the same in calls that are long enough for samples by timers, of which there are few
  *     samples --exec        the same by a child that executes this program; its process id is printed
  *     samples --fork        the same by a child that does not
+ *     samples --many        the same by several at once, each of which prints its process id before what it prints
  *     samples --allowed     exit status 0: this user may use perf events
  *     samples --forbid COMMAND...     executes a command that may not
  *     samples --renames COMMAND...    executes a command in a file system that knows no renameat2 */
@@ -27,6 +28,7 @@
 static _Thread_local volatile unsigned sum;
 static double enough = 1.2; /* seconds of CPU time of a thread */
 static unsigned units = 1;
+static char prefix[16];
 
 #define FUNCTION(name)                                       \
   __attribute__((noinline)) void name(unsigned many) {       \
@@ -58,7 +60,7 @@ void *work(void *unused) {
     measure(third, 3 * units, &time[1]);
     measure(fifth, 2 * units, &time[2]);
   }
-  printf("half %f third %f fifth %f\n", time[0], time[1], time[2]);
+  printf("%shalf %f third %f fifth %f\n", prefix, time[0], time[1], time[2]);
   return unused;
 }
 
@@ -99,6 +101,19 @@ static void be_child(const char *how, char *program) {
   _exit(status != 0);
 }
 
+/* Returns in the children. */
+static void be_children(int count) {
+  int status;
+  while (count--) {
+    if (fork() != 0) continue;
+    snprintf(prefix, sizeof prefix, "%d ", (int)getpid());
+    return;
+  }
+  while (wait(&status) > 0)
+    if (status != 0) _exit(1);
+  _exit(0);
+}
+
 int main(int count, char **words) {
   pthread_t thread;
   if (count > 1 && strcmp(words[1], "--allowed") == 0) return open_event() < 0;
@@ -110,6 +125,7 @@ int main(int count, char **words) {
   }
   if (count > 1 && strcmp(words[1], "--short") == 0) enough = 0.3;
   else if (count > 1 && strcmp(words[1], "--timers") == 0) enough = 3, units = 20;
+  else if (count > 1 && strcmp(words[1], "--many") == 0) be_children(3);
   else if (count > 1) be_child(words[1], words[0]);
   pthread_create(&thread, NULL, work, NULL);
   work(NULL);

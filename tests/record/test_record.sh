@@ -217,6 +217,16 @@ if len(told) != 2 or any(abs(a - b) > 0.05 * b + 0.005 for a, b in zip(told, use
     tests/record/samples.py "$tool" "$work/child.$wanted" "$work/out" 997 || fail "samples: children, $options"
     [ "$(takes "$work/child.$wanted")" = 'samples switches' ] || fail "samples: children, $options: no switches"
   done
+  # Processes that take turns on the processors share the kernel's rings, from which each recorder gets what is its own.
+  rm -f "$work"/child.*
+  "$tool" record -q --children --sample 997 -o "$work/child.%p" "$program" --many >"$work/many" 2>"$work/err" ||
+    { cat "$work/err"; fail "samples: many: exit status $?"; }
+  [ "$(wc -l <"$work/many")" = 6 ] || fail "samples: many: not three children"
+  for wanted in $(cut -d ' ' -f 1 "$work/many" | sort -u); do
+    sed -n "s/^$wanted //p" "$work/many" >"$work/out"
+    tests/record/samples.py "$tool" "$work/child.$wanted" "$work/out" 997 || fail "samples: many"
+    [ "$(takes "$work/child.$wanted")" = 'samples switches' ] || fail "samples: many: no switches"
+  done
   # In a namespace of its own, a process has other thread ids than those that the kernel tells: nothing is claimed.
   if unshare -pf true 2>/dev/null; then
     rm -f "$work"/child.*

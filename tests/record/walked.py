@@ -52,10 +52,9 @@ for command in ("pagination off", "confirm off", "breakpoint pending on", "follo
                 "debuginfod enabled off", "inferior-tty /dev/null", "print thread-events off", "print finish off"):
     gdb.execute("set " + command)
 gdb.execute("handle SIGALRM SIGPIPE SIGUSR1 SIGUSR2 nostop noprint pass", to_string=True)
-# The second process that the command forks becomes the program.
-for fork in range(2):
-    gdb.execute("tcatch fork", to_string=True)
-    gdb.execute("continue" if fork else "run", to_string=True)
+# The first process that the command forks becomes the program.
+gdb.execute("tcatch fork", to_string=True)
+gdb.execute("run", to_string=True)
 gdb.execute("set follow-fork-mode child")
 gdb.execute("tbreak execve", to_string=True)
 taking = gdb.Breakpoint("take_stack", internal=True)

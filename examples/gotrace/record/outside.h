@@ -559,21 +559,22 @@ static void read_ticks(recorder *r, bool wanted) {
   r->t->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += __atomic_exchange_n(&r->ticks->lost, 0u, __ATOMIC_RELAXED);
 }
 
-/* After the modules are known. Before the process tells them, and after it has executed another program, the addresses
- * would mean nothing. */
-static void read_samples(recorder *r) {
+/* Returns whether there was much. After the modules are known. Before the process tells them, and after it has executed
+ * another program, the addresses would mean nothing. */
+static bool read_samples(recorder *r) {
   size_t left = r->sample_count - r->sample_at;
-  bool wanted = r->base && recorder_said(r) != TRACE_EXECUTES;
-  if (!r->events) return;
+  bool wanted = r->base && recorder_said(r) != TRACE_EXECUTES, much;
+  if (!r->events) return false;
   if (r->sample_at) memmove(r->samples, r->samples + r->sample_at, left * sizeof *r->samples);
   r->sample_at = 0;
   r->sample_count = left;
   forget_written(&r->switches);
-  perf_read(r->events, wanted ? add_record : NULL, r);
+  much = perf_read(r->events, wanted ? add_record : NULL, r);
   r->t->problems[GOTRACE_PROBLEM_SAMPLE_LOST] += perf_take_lost(r->events);
   if (r->ticks) read_ticks(r, wanted);
   if (r->sample_count) qsort(r->samples, r->sample_count, sizeof *r->samples, compare_samples);
   if (r->switches.count) qsort(r->switches.all, r->switches.count, sizeof *r->switches.all, compare_switches);
+  return much;
 }
 
 /* The sample is of what its thread runs in the model, in which all earlier records have been applied. */
@@ -653,16 +654,18 @@ static void reserve_more(recorder *r) {
   else gotrace__store_release(&r->box->reserved, r->reserved = wanted);
 }
 
-/* Reads all that has been published, and the clocks before: see gotrace__transcribe_round. */
-static uint64_t read_all(recorder *r, gotrace__clocks *clocks) {
+#define MANY_BYTES ((uint64_t)256 << 10) /* in one reading: the next one must be soon */
+
+/* Reads all that has been published, and the clocks before: see gotrace__transcribe_round. Returns whether there was
+ * much. */
+static bool read_all(recorder *r, gotrace__clocks *clocks) {
   uint64_t copied;
   r->before = r->now;
   gotrace__read_clocks(&r->now);
   *clocks = r->now;
   gotrace__store_relaxed(&r->box->tick, r->now.tick);
   copied = copy_all(r);
-  read_samples(r);
-  return copied;
+  return read_samples(r) || copied > MANY_BYTES;
 }
 
 static bool collect(void *recorder_of, const void *data, size_t size) {
@@ -842,12 +845,11 @@ static void write_complete(recorder *r, int to) {
 static bool read_box(recorder *r, int to, bool cut) {
   gotrace__transcriber *t = r->t;
   gotrace__clocks clocks;
-  uint64_t copied;
-  bool more, wanted = r->wanted != gotrace__load_acquire(&r->box->wanted);
+  bool more, much, wanted = r->wanted != gotrace__load_acquire(&r->box->wanted);
   r->wanted = gotrace__load_acquire(&r->box->wanted);
   reserve_more(r);
   if (wanted) gotrace__pass_skew();
-  copied = read_all(r, &clocks);
+  much = read_all(r, &clocks);
   gotrace__store_release(&r->box->beats, gotrace__load_relaxed(&r->box->beats) + 1);
   if (gotrace__load_relaxed(&r->box->waiting))
     syscall(SYS_futex, &r->box->beats, 1 /* FUTEX_WAKE */, INT_MAX, NULL, NULL, 0);
@@ -866,7 +868,7 @@ static bool read_box(recorder *r, int to, bool cut) {
   if (t->full) stop_reading(r, GOTRACE_LIMIT_REACHED);
   write_complete(r, to);
   gotrace__store_release(&r->box->done, r->wanted);
-  return copied != 0 || r->switches.count > MANY_SWITCHES;
+  return much;
 }
 
 bool recorder_read(recorder *r, int to) { return read_box(r, to, false); }

@@ -8,12 +8,20 @@
  * A second event, which counts nothing, has a ring of its own for context switches: large samples leave it its room.
  *
  * Threads inherit the events of the one that creates them. The kernel allows that only with a ring for each processor.
- * The kernel is trusted; a record is checked all the same, since a ring that is read wrongly would be read for ever. */
+ * The kernel is trusted; a record is checked all the same, since a ring that is read wrongly would be read for ever.
+ *
+ * Children inherit them too, rather than get events of their own. When a processor goes from one thread to another and
+ * both have inherited the same events, these go on, with their timers. Otherwise all are ended and begun, which
+ * takes several microseconds.
+ *
+ * So the rings have the records of many processes, and whichever recorder is the first to read, reads those of all.
+ * What is not its own it leaves for the others in a memory of theirs (perf_relay). */
 
 #include "perf.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -23,10 +31,10 @@
 
 #define STACK_BYTES 8192 /* of a sample: of a deeper stack, the callers of the outermost frames are missing */
 #define LEAST_PAGES 8    /* of a ring; the number is a power of 2 */
-#define MOST_PAGES 128   /* of samples; with one more, what a user may have by default */
+#define SAMPLE_PAGES 128 /* with one more, what a user may have by default */
 #define SWITCH_PAGES 64  /* filled by 10,900 records */
-#define MANY_PAGES 16    /* the same of one of many processes */
-#define MANY_ROOM 60     /* milliseconds until its samples fill a ring, unless that would be too large */
+#define RELAY_BYTES ((size_t)2 << 20) /* for each processor: a quarter of a second of the usual samples */
+#define MOST_RELAY ((size_t)64 << 20)
 
 /* The registers that a walk needs, by the kernel's numbers, in their order. */
 #if defined(__x86_64__)
@@ -48,10 +56,32 @@ typedef struct ring {
   size_t size;
 } ring;
 
+/* What has been read from the rings for others, the oldest removed as room is needed. The positions count bytes since
+ * the beginning; an entry does not go over the end of the memory. */
+typedef struct perf_relay {
+  pthread_mutex_t lock;  /* of this and the rings */
+  uint64_t first, end;   /* of the oldest entry, and where the next begins */
+  uint64_t removed, put; /* numbers of entries */
+  uint64_t lost;         /* the kernel had no room for them */
+  size_t size;
+  uint8_t data[];
+} perf_relay;
+
+/* The bytes of its stack follow. Its size is a multiple of 8. */
+typedef struct relay_entry {
+  uint32_t size;
+  uint32_t process; /* UINT32_MAX: this fills the end of the memory, and has nothing but these two */
+  perf_record record;
+} relay_entry;
+
 struct perf_events {
   pid_t process;
-  bool executes, paused;
+  bool children, paused;
+  perf_relay *relay;
+  size_t relay_bytes;
+  uint64_t at, seen, lost_before; /* relay's end, put and lost when it was read last */
   uint64_t lost;
+  bytes own; /* entries of its process, being read */
   size_t processors;
   size_t ring_count;       /* of each event, one a processor */
   uint8_t record[1 << 16]; /* one that goes over the end of a ring; the size of a record has 16 bits */
@@ -92,11 +122,10 @@ static struct perf_event_attr describe_told(const perf_events *events, uint64_t 
   a.sample_id_all = 1;
   a.use_clockid = 1;
   a.clockid = CLOCK_MONOTONIC;
-  a.disabled = events->executes || events->paused;
-  a.enable_on_exec = events->executes && !events->paused;
+  a.enable_on_exec = !events->paused;
   a.inherit = 1;
 #ifdef PERF_ATTR_SIZE_VER7
-  a.inherit_thread = 1; /* Linux 5.13: not by other processes */
+  a.inherit_thread = !events->children; /* Linux 5.13: not by other processes */
 #endif
   return a;
 }
@@ -105,9 +134,18 @@ static int open_event(struct perf_event_attr *attributes, pid_t process, int pro
   return (int)syscall(SYS_perf_event_open, attributes, process, processor, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static bool map_ring(ring *r, size_t size) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  void *memory = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, r->event, 0);
+  if (memory == MAP_FAILED) return false;
+  r->control = memory;
+  r->data = (const uint8_t *)memory + page;
+  r->size = size;
+  return true;
+}
+
 /* Opens the event of a processor, with a ring as large as the user may have. False: see errno. */
 static bool open_ring(ring *r, struct perf_event_attr *attributes, pid_t process, int processor, size_t pages) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
   r->event = open_event(attributes, process, processor);
 #ifdef PERF_ATTR_SIZE_VER7
   if (r->event < 0 && (errno == EINVAL || errno == E2BIG) && attributes->inherit_thread) {
@@ -117,14 +155,8 @@ static bool open_ring(ring *r, struct perf_event_attr *attributes, pid_t process
   }
 #endif
   if (r->event < 0) return errno == ENODEV;
-  for (; pages >= LEAST_PAGES; pages /= 2) {
-    void *memory = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, r->event, 0);
-    if (memory == MAP_FAILED) continue;
-    r->control = memory;
-    r->data = (const uint8_t *)memory + page;
-    r->size = pages * page;
-    return true;
-  }
+  for (; pages >= LEAST_PAGES; pages /= 2)
+    if (map_ring(r, pages * (size_t)sysconf(_SC_PAGESIZE))) return true;
   return false;
 }
 
@@ -149,33 +181,51 @@ static bool open_rings(perf_events *events, struct perf_event_attr attributes, s
   return true;
 }
 
-perf_events *perf_begin(pid_t process, bool executes, bool paused) {
+/* For this process and those that it forks. NULL: see errno. */
+static perf_relay *new_relay(size_t size) {
+  perf_relay *y = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  pthread_mutexattr_t lock;
+  if (y == MAP_FAILED) return NULL;
+  y->size = (size - sizeof *y) & ~(size_t)7;
+  pthread_mutexattr_init(&lock);
+  pthread_mutexattr_setpshared(&lock, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&lock, PTHREAD_MUTEX_ROBUST); /* any of the processes may be killed */
+  pthread_mutex_init(&y->lock, &lock);
+  pthread_mutexattr_destroy(&lock);
+  return y;
+}
+
+perf_events *perf_begin(pid_t process, bool children, bool paused) {
   size_t count = (size_t)sysconf(_SC_NPROCESSORS_CONF);
   perf_events *events = zeroed(sizeof *events + 2 * count * sizeof *events->rings);
   events->process = process;
-  events->executes = executes;
+  events->children = children;
   events->paused = paused;
   events->processors = count;
+  events->relay_bytes = count < MOST_RELAY / RELAY_BYTES ? count * RELAY_BYTES : MOST_RELAY;
   return events;
+}
+
+/* Returns whether there is a relay. */
+static bool has_relay(perf_events *events) {
+  if (!events->relay) events->relay = new_relay(events->relay_bytes);
+  return events->relay != NULL;
 }
 
 bool perf_take_switches(perf_events *events) {
   struct perf_event_attr a = describe_told(events, PERF_COUNT_SW_DUMMY);
   a.context_switch = 1;
-  return open_rings(events, a, events->executes ? SWITCH_PAGES : MANY_PAGES);
+  return has_relay(events) && open_rings(events, a, SWITCH_PAGES);
 }
 
 bool perf_take_samples(perf_events *events, uint32_t hertz) {
   struct perf_event_attr a = describe_told(events, PERF_COUNT_SW_CPU_CLOCK);
-  size_t pages = events->executes ? MOST_PAGES : LEAST_PAGES;
-  size_t room = sizeof(sample_record) * hertz / 1000 * MANY_ROOM;
   a.freq = 1;
   a.sample_freq = hertz;
   a.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   a.sample_regs_user = SAMPLED_REGISTERS;
   a.sample_stack_user = STACK_BYTES;
-  while (pages < MOST_PAGES && pages * (size_t)sysconf(_SC_PAGESIZE) < room) pages *= 2;
-  return open_rings(events, a, pages);
+  return has_relay(events) && open_rings(events, a, SAMPLE_PAGES);
 }
 
 void perf_start(const perf_events *events) {
@@ -184,10 +234,63 @@ void perf_start(const perf_events *events) {
     if (events->rings[i].event >= 0) ioctl(events->rings[i].event, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-static void take_sample(const perf_events *events, const void *record, size_t size, perf_take *take, void *context) {
+/* ------------------------------------------------------------------------------------------------------ reading ----
+ */
+
+static relay_entry *entry_at(perf_relay *y, uint64_t at) { return (void *)(y->data + at % y->size); }
+
+/* For an entry of so many bytes. */
+static relay_entry *new_entry(perf_relay *y, size_t size) {
+  relay_entry *e;
+  while (y->end + size - y->first > y->size) {
+    y->first += entry_at(y, y->first)->size;
+    y->removed++;
+  }
+  e = entry_at(y, y->end);
+  e->size = (uint32_t)size;
+  y->end += size;
+  y->put++;
+  return e;
+}
+
+/* Keeps a record for its process: the own one, or another. */
+static void keep_record(perf_events *events, uint32_t process, const perf_record *record) {
+  perf_relay *y = events->relay;
+  size_t size = (sizeof(relay_entry) + record->stack_size + 7) & ~(size_t)7, rest = y->size - y->end % y->size;
+  relay_entry *e;
+  if (process == (uint32_t)events->process) {
+    e = (void *)bytes_room(&events->own, size);
+    events->own.size += size;
+    e->size = (uint32_t)size;
+  } else if (events->children) {
+    if (rest < size) new_entry(y, rest)->process = UINT32_MAX;
+    e = new_entry(y, size);
+  } else {
+    return;
+  }
+  e->process = process;
+  e->record = *record;
+  if (record->stack_size) memcpy(e + 1, record->stack, record->stack_size);
+}
+
+/* What other recorders have left for this one. */
+static void read_relay(perf_events *events) {
+  perf_relay *y = events->relay;
+  if (events->at < y->first) {
+    events->lost += y->removed - events->seen;
+    events->at = y->first;
+  }
+  while (events->at < y->end) {
+    const relay_entry *e = entry_at(y, events->at);
+    if (e->process == (uint32_t)events->process) put_data(&events->own, e, e->size);
+    events->at += e->size;
+  }
+}
+
+static void keep_sample(perf_events *events, const void *record, size_t size) {
   const sample_record *s = record;
   perf_record sample;
-  if (size < sizeof *s || s->abi != PERF_SAMPLE_REGS_ABI_64 || s->process != (uint32_t)events->process) return;
+  if (size < sizeof *s || s->abi != PERF_SAMPLE_REGS_ABI_64) return;
   memset(&sample, 0, sizeof sample);
   sample.kind = PERF_SAMPLED;
   sample.nanoseconds = s->nanoseconds;
@@ -200,23 +303,21 @@ static void take_sample(const perf_events *events, const void *record, size_t si
 #endif
   sample.stack = s->stack;
   sample.stack_size = s->stack_used <= sizeof s->stack ? s->stack_used : 0;
-  take(context, &sample);
+  keep_record(events, s->process, &sample);
 }
 
-static void take_switch(const perf_events *events, const struct perf_event_header *header, perf_take *take,
-                        void *context) {
+static void keep_switch(perf_events *events, const struct perf_event_header *header) {
   record_end end;
   perf_record record;
   if (header->size < sizeof *header + sizeof end) return;
   memcpy(&end, (const uint8_t *)header + header->size - sizeof end, sizeof end);
-  if (end.process != (uint32_t)events->process) return;
   memset(&record, 0, sizeof record);
   record.kind = !(header->misc & PERF_RECORD_MISC_SWITCH_OUT)        ? PERF_RUNS
                 : header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? PERF_PREEMPTED
                                                                      : PERF_SLEEPS;
   record.nanoseconds = end.nanoseconds;
   record.thread = end.thread;
-  take(context, &record);
+  keep_record(events, end.process, &record);
 }
 
 /* A number of lost records follows the header and an id. */
@@ -227,8 +328,10 @@ static uint64_t lost_in(const void *record, size_t size) {
   return number;
 }
 
-static void read_ring(perf_events *events, ring *r, perf_take *take, void *context) {
+/* Returns whether there was much. */
+static bool read_ring(perf_events *events, ring *r) {
   uint64_t at = r->control->data_tail, head = __atomic_load_n(&r->control->data_head, __ATOMIC_ACQUIRE);
+  bool much = head - at > r->size / 4;
   while (head - at >= sizeof(struct perf_event_header)) {
     size_t from = at % r->size, whole = r->size - from;
     const struct perf_event_header *header = (const void *)(r->data + from); /* records begin at multiples of 8 bytes */
@@ -239,18 +342,42 @@ static void read_ring(perf_events *events, ring *r, perf_take *take, void *conte
       memcpy(events->record + whole, r->data, size - whole);
       header = (const void *)events->record;
     }
-    if (header->type == PERF_RECORD_SAMPLE && take) take_sample(events, header, size, take, context);
-    else if (header->type == PERF_RECORD_SWITCH && take) take_switch(events, header, take, context);
-    else if (header->type == PERF_RECORD_LOST) events->lost += lost_in(header, size);
+    if (header->type == PERF_RECORD_SAMPLE) keep_sample(events, header, size);
+    else if (header->type == PERF_RECORD_SWITCH) keep_switch(events, header);
+    else if (header->type == PERF_RECORD_LOST) events->relay->lost += lost_in(header, size);
     at += size;
   }
   __atomic_store_n(&r->control->data_tail, head, __ATOMIC_RELEASE);
+  return much;
 }
 
-void perf_read(perf_events *events, perf_take *take, void *context) {
+static void take_own(perf_events *events, perf_take *take, void *context) {
+  size_t at;
+  for (at = 0; at < events->own.size;) {
+    relay_entry *e = (void *)(events->own.data + at);
+    e->record.stack = e + 1;
+    if (take) take(context, &e->record);
+    at += e->size;
+  }
+  events->own.size = 0;
+}
+
+bool perf_read(perf_events *events, perf_take *take, void *context) {
+  perf_relay *y = events->relay;
+  bool much = false;
   size_t i;
+  if (!y) return false;
+  if (pthread_mutex_lock(&y->lock) == EOWNERDEAD) pthread_mutex_consistent(&y->lock); /* a few records may come twice */
+  read_relay(events);
   for (i = 0; i < events->ring_count; i++)
-    if (events->rings[i].control) read_ring(events, &events->rings[i], take, context);
+    if (events->rings[i].control) much |= read_ring(events, &events->rings[i]);
+  events->lost += y->lost - events->lost_before;
+  events->lost_before = y->lost;
+  events->at = y->end;
+  events->seen = y->put;
+  pthread_mutex_unlock(&y->lock);
+  take_own(events, take, context);
+  return much;
 }
 
 uint64_t perf_take_lost(perf_events *events) {
@@ -259,9 +386,34 @@ uint64_t perf_take_lost(perf_events *events) {
   return lost;
 }
 
+/* fork passes on no mapping of a ring. What has been read so far is of no use. */
+bool perf_follow(perf_events *events, pid_t process) {
+  bool mapped = true;
+  size_t i;
+  for (i = 0; i < events->ring_count; i++) {
+    ring *r = &events->rings[i];
+    if (!r->control) continue;
+    r->control = NULL;
+    mapped &= map_ring(r, r->size);
+  }
+  events->process = process;
+  perf_read(events, NULL, NULL);
+  events->lost = 0;
+  return mapped;
+}
+
+size_t perf_count_files(const perf_events *events) { return events ? events->ring_count : 0; }
+
+void perf_files(const perf_events *events, int *to) {
+  size_t i;
+  for (i = 0; i < perf_count_files(events); i++) to[i] = events->rings[i].event;
+}
+
 void perf_end(perf_events *events) {
   size_t i;
   for (i = 0; i < events->ring_count; i++) close_ring(&events->rings[i]);
+  if (events->relay) munmap(events->relay, events->relay_bytes);
+  free(events->own.data);
   free(events);
 }
 
@@ -316,14 +468,19 @@ uint32_t perf_usual_rate(void) {
 struct perf_events {
   int unused;
 };
-perf_events *perf_begin(pid_t process, bool executes, bool paused) {
-  (void)process, (void)executes, (void)paused;
+perf_events *perf_begin(pid_t process, bool children, bool paused) {
+  (void)process, (void)children, (void)paused;
   return zeroed(sizeof(perf_events));
 }
 bool perf_take_switches(perf_events *events) { return (void)events, errno = ENOSYS, false; }
 bool perf_take_samples(perf_events *events, uint32_t hertz) { return (void)events, (void)hertz, errno = ENOSYS, false; }
 void perf_start(const perf_events *events) { (void)events; }
-void perf_read(perf_events *events, perf_take *take, void *context) { (void)events, (void)take, (void)context; }
+bool perf_follow(perf_events *events, pid_t process) { return (void)events, (void)process, true; }
+size_t perf_count_files(const perf_events *events) { return (void)events, (size_t)0; }
+void perf_files(const perf_events *events, int *to) { (void)events, (void)to; }
+bool perf_read(perf_events *events, perf_take *take, void *context) {
+  return (void)events, (void)take, (void)context, false;
+}
 uint64_t perf_take_lost(perf_events *events) {
   (void)events;
   return 0;

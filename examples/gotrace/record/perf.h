@@ -27,16 +27,24 @@ typedef struct perf_record {
   size_t stack_size;
 } perf_record;
 
-/* For a process that has one thread, and for all threads that it will have. `executes`: from when it executes a program
- * on; otherwise from now on, with less memory, since there may be many such processes. `paused`: from perf_start on. */
-perf_events *perf_begin(pid_t process, bool executes, bool paused);
+/* For a process that has one thread, and for all threads that it will have, from when it executes a program on.
+ * `children`: also for its children, and theirs. `paused`: from perf_start on. */
+perf_events *perf_begin(pid_t process, bool children, bool paused);
 
 /* Take context switches, and so many CPU samples in a second of each thread's CPU time. False: see errno. */
 bool perf_take_switches(perf_events *events);
 bool perf_take_samples(perf_events *events, uint32_t hertz);
 
-/* For the process's threads of now, too. */
+/* For all threads of now, too. */
 void perf_start(const perf_events *events);
+
+/* The tool's processes read the same events, each those of one process. One that has been forked calls perf_follow
+ * before it reads: its process is another one from then on; 0: none, it only keeps the rings for others. False: see
+ * errno. perf_files gives the descriptors that such a process needs, as many as perf_count_files says; of NULL, none.
+ */
+bool perf_follow(perf_events *events, pid_t process);
+size_t perf_count_files(const perf_events *events);
+void perf_files(const perf_events *events, int *to);
 
 /* How many samples to take in a second if nobody says it: fewer where setting a timer takes long. */
 uint32_t perf_usual_rate(void);
@@ -44,12 +52,13 @@ uint32_t perf_usual_rate(void);
 typedef void perf_take(void *context, const perf_record *record);
 
 /* Calls the function, or NULL, for each new record, in no order. What it points to is valid until the function returns.
- */
-void perf_read(perf_events *events, perf_take *take, void *context);
+ * Returns whether there was much, so that the next call must be soon. */
+bool perf_read(perf_events *events, perf_take *take, void *context);
 
-/* Number of records for which there was no room, since the last call. */
+/* Number of records, perhaps of other processes, for which there was no room, since the last call. */
 uint64_t perf_take_lost(perf_events *events);
 
+/* In the calling process. */
 void perf_end(perf_events *events);
 
 #endif

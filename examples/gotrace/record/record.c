@@ -286,14 +286,16 @@ static void share_wakes(bool wanted) {
 
 /* What this process writes. */
 static struct {
-  recorder *recorder; /* NULL: there is none, or it has ended */
-  int output;         /* -1: not known yet */
-  uint32_t index;     /* of the trace in the list; that of the first program is the first */
-  uint32_t hertz;     /* of CPU samples; 0: none */
-  uint32_t ticks;     /* the same of those by timers, if there are no perf events */
-  bool switches;      /* take context switches */
-  bool paused;        /* until somebody starts the recording: see ends->started */
-  bool stopped;       /* likewise ends it */
+  recorder *recorder;  /* NULL: there is none, or it has ended */
+  int output;          /* -1: not known yet */
+  uint32_t index;      /* of the trace in the list; that of the first program is the first */
+  uint32_t hertz;      /* of CPU samples; 0: none */
+  uint32_t ticks;      /* the same of those by timers, if there are no perf events */
+  bool switches;       /* take context switches */
+  perf_events *events; /* of the first program and of all that they are inherited by; NULL: none are taken */
+  bool switched;       /* they have context switches */
+  bool paused;         /* until somebody starts the recording: see ends->started */
+  bool stopped;        /* likewise ends it */
   pid_t process;
   uint64_t box; /* its inode */
 } outside = {.output = -1};
@@ -348,23 +350,27 @@ static void make_box(const settings *set) {
   fail("no memory to share with the program: %s", strerror(errno));
 }
 
-/* Has the kernel tell what the threads of a process do, which waits until then. What it does not tell is left out; but
- * if it allows no CPU samples, the library takes some. A number that is too large (EINVAL) is an error of the user's.
- */
-static void begin_events(pid_t process, bool executes, bool has_library) {
-  perf_events *events;
-  bool switched, sampled;
+/* Has the kernel tell what the threads of the first program do, which waits until then. What it does not tell is left
+ * out; but if it allows no CPU samples, the library takes some. A number that is too large (EINVAL) is an error of the
+ * user's. */
+static void begin_events(pid_t process, bool has_library) {
+  bool sampled;
   if (!outside.hertz && !outside.switches) return;
-  events = perf_begin(process, executes, recorder_is_paused(outside.recorder));
+  outside.events = perf_begin(process, shared.children != 0, recorder_is_paused(outside.recorder));
   errno = 0;
-  switched = outside.switches && perf_take_switches(events);
-  sampled = outside.hertz && perf_take_samples(events, outside.hertz);
-  untold.switches = outside.switches && !switched;
+  outside.switched = outside.switches && perf_take_switches(outside.events);
+  sampled = outside.hertz && perf_take_samples(outside.events, outside.hertz);
+  untold.switches = outside.switches && !outside.switched;
   untold.samples = outside.hertz && !sampled;
   untold.error = errno;
-  untold.ticks =
-      untold.samples && untold.error != EINVAL && has_library && recorder_take_ticks(outside.recorder, outside.ticks);
-  recorder_take_events(outside.recorder, events, switched);
+  untold.ticks = untold.samples && untold.error != EINVAL && has_library;
+}
+
+/* They become the recorder's, in this process. */
+static void take_events(void) {
+  if (!outside.events) return;
+  if (untold.ticks) untold.ticks = recorder_take_ticks(outside.recorder, outside.ticks);
+  recorder_take_events(outside.recorder, outside.events, outside.switched);
 }
 
 /* Opens the trace in the folder; -1: it is not there. */
@@ -549,7 +555,7 @@ static bool is_stopped(void) { return __atomic_load_n(&ends->stopped, __ATOMIC_A
 
 /* Reads what the process captures, and waits a moment, or until something happens. */
 static void follow_outside(void) {
-  bool busy;
+  bool much;
   find_output_of_box();
   if (is_stopped()) stop_recording();
   if (!outside.recorder) return;
@@ -558,13 +564,13 @@ static void follow_outside(void) {
     return;
   }
   if (recorder_is_paused(outside.recorder) && __atomic_load_n(&ends->started, __ATOMIC_ACQUIRE)) start_recording();
-  busy = recorder_read(outside.recorder, outside.output);
+  much = recorder_read(outside.recorder, outside.output);
   if (recorder_wants_snapshot(outside.recorder) && !recorder_is_paused(outside.recorder)) {
     recorder_cut(outside.recorder, outside.output); /* the process may have asked since */
     write_snapshot();
   }
   control_answer(is_stopped() ? NULL : outside.recorder, outside.output, start_recording, stop_recording);
-  if (outside.recorder) recorder_wait(outside.recorder, busy ? 5 : 20);
+  if (outside.recorder) recorder_wait(outside.recorder, much ? 5 : 20);
 }
 
 /* After a stop. The traces get their names now: the program may go on for a long time. */
@@ -635,8 +641,8 @@ static void write_trace(uint32_t index) {
     return;
   }
   control_begin(outside.process);
-  if (entry->pid == entry->process)
-    begin_events(outside.process, false, true); /* else the kernel's thread ids are not its */
+  if (entry->pid == entry->process && outside.events && perf_follow(outside.events, outside.process))
+    take_events(); /* else the kernel's thread ids are not its */
   answer(entry, 0);
   while (outside.recorder && !is_over(process)) follow_outside();
   if (outside.recorder) finish_outside(-1);
@@ -946,29 +952,38 @@ static void begin_desk(int settings_file) {
 }
 
 static void run_server(int settings_file, pid_t parent) {
+  const size_t events = perf_count_files(outside.events);
+  int *kept;
   shared.keeper_pid = getpid();
   if (settings_file >= 0 && shared.children) open_desk();
-  const int kept[] = {out.folder,
-                      shared.given.descriptor,
-                      shared.list.descriptor,
-                      shared.wakes.descriptor,
-                      shared.box.descriptor,
-                      settings_file,
-                      desk_socket};
-  prepare_helper(kept, COUNT(kept)); /* closes the other end of the command's pipe, which waits for that */
+  const int files[] = {out.folder,
+                       shared.given.descriptor,
+                       shared.list.descriptor,
+                       shared.wakes.descriptor,
+                       shared.box.descriptor,
+                       settings_file,
+                       desk_socket};
+  kept = zeroed(sizeof files + events * sizeof *kept);
+  memcpy(kept, files, sizeof files);
+  perf_files(outside.events, kept + COUNT(files));
+  prepare_helper(kept, COUNT(files) + events); /* closes the other end of the command's pipe, which waits for that */
+  free(kept);
+  if (outside.events) perf_follow(outside.events, 0); /* so that the rings stay */
   begin_desk(settings_file);
   serve(parent);
 }
 
 /* Returns the server, or 0. The processes of the recording open the files that it keeps, and what they need of it must
- * be there before they begin; they may outlive the command. */
-static pid_t begin_server(int settings_file) {
+ * be there before they begin; they may outlive the command. `signals`: those that are blocked in it. */
+static pid_t begin_server(int settings_file, const sigset_t *signals) {
   pid_t parent = getpid(), server;
   int ready[2];
   char end;
   if (pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   server = fork();
   if (server == 0) {
+    child = 0; /* the command's */
+    sigprocmask(SIG_SETMASK, signals, NULL);
     run_server(settings_file, parent);
     _exit(0);
   }
@@ -1051,32 +1066,42 @@ static bool write_settings(int file) {
   return write(file, &shared, sizeof shared) == (ssize_t)sizeof shared && fcntl(file, F_ADD_SEALS, BOARD_SEALS) == 0;
 }
 
+/* In the child: waits until it may execute the program. False: the command has ended. */
+static bool await_server(int ready) {
+  ssize_t size;
+  do size = read(ready, &shared.keeper_pid, sizeof shared.keeper_pid);
+  while (size < 0 && errno == EINTR);
+  return size == (ssize_t)sizeof shared.keeper_pid;
+}
+
 /* `library`: NULL for a statically linked program. */
 static int run(const char *path, char **words, const char *library) {
   sigset_t all, old;
   int status, pipe_ends[2], ready[2], error = 0, settings_file = memory_file();
   pid_t server;
   if (library) settings_inode = inode_of(settings_file);
-  server = begin_server(library ? settings_file : -1);
   if (pipe2(pipe_ends, O_CLOEXEC) != 0 || pipe2(ready, O_CLOEXEC) != 0) fail("pipe: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &old);
   child = fork();
   if (child < 0) fail("fork: %s", strerror(errno));
   if (child == 0) {
+    close(ready[1]);
+    if (!await_server(ready[0])) _exit(127);
     if (library) add_to_environment(library, settings_file);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    close(ready[1]);
-    while (read(ready[0], &error, 1) < 0 && errno == EINTR) continue; /* to the end: until the parent closes it */
     if (library ? write_settings(settings_file) : pass_box()) execv(path, words);
     error = errno;
     if (write(pipe_ends[1], &error, sizeof error) < 0) error = 0;
     _exit(127);
   }
   __atomic_store_n(&ends->first, child, __ATOMIC_RELEASE);
+  begin_events(child, library != NULL);
+  server = begin_server(library ? settings_file : -1, &old); /* its writers share the events */
   prepare_signals();
   control_begin(child);
-  begin_events(child, true, library != NULL);
+  take_events();
+  if (write(ready[1], &shared.keeper_pid, sizeof shared.keeper_pid) < 0) fail("pipe: %s", strerror(errno));
   close(ready[0]);
   close(ready[1]);
   sigprocmask(SIG_SETMASK, &old, NULL);

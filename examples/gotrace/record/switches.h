@@ -13,8 +13,6 @@
 
 #define CLOCKS_DIFFER 25000 /* nanoseconds: see gotrace__read_clocks */
 
-#define MANY_SWITCHES 500 /* between two readings: the next one must be soon, while there is room */
-
 /* A context switch that is not in the trace yet. */
 typedef struct thread_switch {
   uint64_t nanoseconds, tick;
