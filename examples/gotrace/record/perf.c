@@ -10,9 +10,9 @@
  * Threads inherit the events of the one that creates them. The kernel allows that only with a ring for each processor.
  * The kernel is trusted; a record is checked all the same, since a ring that is read wrongly would be read for ever.
  *
- * With --children, so do children, rather than get events of their own. When a processor goes from one thread to another
- * and both have inherited the same events, these go on, with their timers. Otherwise all are ended and begun, which takes
- * several microseconds.
+ * With --children, so do children, rather than get events of their own. When a processor goes from one thread to
+ * another and both have inherited the same events, these go on, with their timers. Otherwise all are ended and begun,
+ * which takes several microseconds.
  *
  * So the rings have the records of many processes, and whichever recorder is the first to read, reads those of all.
  * What is not its own it leaves for the others in a memory of theirs (perf_relay). */
