@@ -534,6 +534,33 @@ test_killed() {
   compile "${CC-cc}" tests/record/killed.c "$work/killed"
   python3 tests/record/killed.py "$tool" "$work/killed" "${KILLED_RUNS-100}" "$work/killed.trace"
   tests/go/open_in_go.sh "$work/killed.trace" >"$work/opened" 2>&1 || [ $? = 77 ] || { cat "$work/opened"; fail "Go does not open it"; }
+  # A recorder, which shares the kernel's rings with the others, is killed; they go on, and so do all programs.
+  local process recorder server writer='' tries=0
+  head -c 48 /dev/zero | tee "$work/log.1" "$work/log.2" >"$work/log.3"
+  # shellcheck disable=SC2016 # $0 and $1 are that shell's
+  "$tool" record --children -o "$work/left.%p.trace" sh -c 'for i in 1 2 3; do (until [ -e "$1/enough" ]; do "$0" "$1/log.$i" _exit 300000; done) & done; wait' \
+    "$work/killed" "$work" 2>"$work/err" &
+  recorder=$!
+  servers+=("$recorder")
+  until [ "$writer" ]; do # that of one of the shells, which go on
+    [ $((tries += 1)) -lt 200 ] || fail "killed: no recorder beside the first"
+    server=$(pgrep -x -P "$recorder" gotrace || true)
+    process=$(pgrep -P "$(pgrep -x -P "$recorder" sh || echo 0)" | tail -n 1 || true)
+    for writer in $(pgrep -x -P "${server:-0}" gotrace || true) ''; do
+      if [ ! "$writer" ] || grep "^Pid:.*[^0-9]${process:-none}$" "/proc/$writer/fdinfo/"* >"$work/found" 2>/dev/null; then break; fi
+    done
+    sleep 0.1
+  done
+  kill -9 "$writer"
+  sleep 1
+  touch "$work/enough"
+  wait "$recorder" || { cat "$work/err"; fail "killed: a recorder: status $?"; }
+  servers=()
+  [ "$(grep -c ": the recorder of process $process was killed: the trace ends where it was written last$" "$work/err")" = 1 ] ||
+    { cat "$work/err"; fail "killed: a recorder: not said"; }
+  rm "$work/left.$process.trace"
+  [ "$(ls "$work"/left.*.trace | wc -l)" -ge 6 ] || { cat "$work/err"; fail "killed: a recorder: traces are missing"; }
+  "$tool" check "$work"/left.*.trace >"$work/said" || { cat "$work/said" "$work/err"; fail "killed: a recorder: another one's trace"; }
 }
 
 # STEPS_RUNS: how many

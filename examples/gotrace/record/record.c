@@ -1147,6 +1147,7 @@ typedef struct trace {
   bool is_there;             /* nobody has removed it */
   bool is_lost;              /* somebody else than the recorder has */
   bool goes_on;              /* there is another one of its process */
+  bool is_left;              /* by its writer, which somebody has killed */
   char path[2 * BOARD_PATH]; /* as the messages show it */
 } trace;
 
@@ -1176,6 +1177,7 @@ static bool goes_on(int32_t process, uint32_t index, uint32_t count) {
 }
 
 static void load_trace(trace *t, uint32_t index, uint32_t count) {
+  const bool is_written = writer_of(index) != 0;
   char *name = t->start.name;
   bytes shown = {0};
   memset(t, 0, sizeof *t);
@@ -1184,6 +1186,7 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   t->end = ends->entry[index];
   t->file = -1;
   t->goes_on = goes_on(process_of(&t->start), index, count);
+  t->is_left = !is_written && !t->end.has_ended;
   name[NAME_MAX] = 0;
   if (t->start.state == TRACE_STARTED && !t->end.unused && !strchr(name, '/')) {
     const bool is_last = !is_used_again(name, index, count);
@@ -1426,7 +1429,11 @@ static void summarize(trace *t, bool details) {
     fprintf(stderr, "gotrace: %s: somebody removed or replaced the trace of process %d before it was complete\n", path,
             process);
   if (!t->is_there || end->paused) return;
-  if (!end->has_ended) {
+  if (t->is_left) {
+    fprintf(stderr, "gotrace: %s: the recorder of process %d was killed: the trace ends where it was written last\n",
+            path, process);
+    return;
+  } else if (!end->has_ended) {
     fprintf(stderr, "gotrace: %s: process %d still runs; its trace is written until it ends\n", path, process);
     return;
   } else if (end->why == TRACE_KILLED) {
