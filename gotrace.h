@@ -10678,7 +10678,6 @@ struct gotrace__source {
   bool plain;    /* runs goroutines inside another one, and needs no proc of the program's for them */
   bool lacks;    /* since its last start of a goroutine, it may run one that the trace lacks: a NULL handle */
   bool gone;
-  bool follows;                  /* in its first generation, another thread with its id: see gotrace__follow_thread */
   uintptr_t site;                /* of its records; 0: unknown. See the record SITE */
   gotrace__waiters *waits_on;    /* or NULL */
   gotrace__source *link;         /* in that list */
@@ -10820,6 +10819,7 @@ typedef struct gotrace__transcriber {
   gotrace__keys tasks;        /* open ones */
   gotrace__waiters task_waiters;
   gotrace__keys ids, task_ids;      /* that the trace has, of goroutines and of tasks */
+  gotrace__keys former_ids;         /* of threads that have ended in the first generation */
   uint64_t own_ids, own_thread_ids; /* given by the transcriber */
   gotrace__old_task *old_tasks;     /* not written yet */
   size_t old_task_count, old_task_capacity;
@@ -12502,6 +12502,11 @@ GOTRACE__FN inline gotrace__source **gotrace__same_id(gotrace__transcriber *t, u
 }
 GOTRACE__FN uint64_t gotrace__new_thread_id(gotrace__transcriber *t) { return (uint64_t)1 << 32 | ++t->own_thread_ids; }
 
+/* A thread with this id cannot be older than the trace, which may have events of it. */
+GOTRACE__FN inline void gotrace__note_former(gotrace__transcriber *t, uint64_t id) {
+  if (t->generation == 1) gotrace__id_add(t, &t->former_ids, id);
+}
+
 /* Lets a thread go on after those that had its id, which have ended: readers take them for one. False: one of them
  * still has records. Whatever such a thread writes from here on, if records are malformed, has another id. */
 GOTRACE__FN bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source *r, bool force) {
@@ -12510,7 +12515,7 @@ GOTRACE__FN bool gotrace__follow_thread(gotrace__transcriber *t, gotrace__source
     if (former == r || former->id != r->id) continue;
     if (former->chunk && !former->gone && (former->introduced || former->record_tick < r->record_tick) && !force)
       return false;
-    r->follows |= former->generation == t->generation;
+    gotrace__note_former(t, r->id);
     gotrace__not_before(t, former->time);
     former->listed_go = former->listed_proc = 0;
     gotrace__restate_thread(t, former);
@@ -12563,7 +12568,7 @@ GOTRACE__FN void gotrace__apply_introduction(gotrace__transcriber *t, gotrace__s
   bool in_syscall = g && (record->flags & GOTRACE__RECORD_IN_SYSCALL);
   unsigned flags = record->flags & 7;
   unsigned status = in_syscall ? GOTRACE__SYSCALL : GOTRACE__RUNNING;
-  bool known = r->introduced || r->gone || r->follows; /* if malformed: the trace has events of its id */
+  bool known = r->introduced || r->gone || gotrace__id_is_in(&t->former_ids, r->id); /* if malformed */
   t->counters.unwritten++;
   if (in_syscall && p && p->number) p = NULL; /* a thief took it while the thread wrote the record, and told first */
   if (r->go && (r->go != g || (p && r->proc != p))) gotrace__correct_listed(t, r, false);
@@ -14206,13 +14211,14 @@ GOTRACE__FN gotrace__source *gotrace__transcribe_thread(gotrace__transcriber *t,
 
 /* Takes back a thread that has ended and whose records have all been applied. */
 GOTRACE__FN void gotrace__transcribe_release(gotrace__transcriber *t, gotrace__source *r) {
+  gotrace__note_former(t, r->id);
   r->chunk = r->known = NULL;
   r->at = r->end = NULL;
   gotrace__forget_said(r);
   r->known_size = r->generation = r->last_stack = 0;
   r->tick = 0;
   r->time++; /* readers order the tasks of two threads by time alone */
-  r->introduced = r->lost_proc = r->gone = r->follows = false;
+  r->introduced = r->lost_proc = r->gone = false;
   r->site = 0;
   r->listed_go = r->listed_proc = 0;
   r->link = t->idle_sources;
@@ -14367,6 +14373,7 @@ GOTRACE__FN void gotrace__transcribe_free(gotrace__transcriber *t) {
   gotrace__release(budget, t->tasks.values, t->tasks.capacity * sizeof *t->tasks.values);
   gotrace__release(budget, t->ids.values, t->ids.capacity * sizeof *t->ids.values);
   gotrace__release(budget, t->task_ids.values, t->task_ids.capacity * sizeof *t->task_ids.values);
+  gotrace__release(budget, t->former_ids.values, t->former_ids.capacity * sizeof *t->former_ids.values);
   gotrace__release(budget, t->heap, t->heap_capacity * sizeof *t->heap);
   gotrace__release(budget, t->old_tasks, t->old_task_capacity * sizeof *t->old_tasks);
   gotrace__release(budget, t->kept_ids, t->kept_capacity * sizeof *t->kept_ids);
