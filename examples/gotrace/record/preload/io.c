@@ -62,7 +62,7 @@ static void remove_links(int fd, const void *wakes) {
   for (i = 0; i < links.places; i++) {
     struct link *l = &links.all[i];
     if (!l->key || (fd >= 0 && l->fd != fd) || (wakes && l->wakes != wakes)) continue;
-    if (!is_traced_process()) break;
+    if (fd >= 0 && !is_traced_process()) break;
     l->key = NULL;
     __atomic_fetch_sub(&links.count, 1u, __ATOMIC_RELAXED);
   }
@@ -620,7 +620,7 @@ static void watch(const struct pollfd *all, nfds_t count) {
   if (!all || count > POLLED) return;
   for (i = 0; i < count; i++) {
     if (all[i].fd < 0) continue;
-    if (all[i].events & POLLIN) add_link(key_of(all[i].fd), &poll_key, -1);
+    if ((all[i].events & POLLIN) && !is_only_thread()) add_link(key_of(all[i].fd), &poll_key, -1);
     if (shared_wakes && (all[i].events & POLLIN)) listen_to(all[i].fd, false);
     if (shared_wakes && (all[i].events & POLLOUT)) listen_to(all[i].fd, true);
   }
