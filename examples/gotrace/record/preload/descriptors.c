@@ -53,7 +53,7 @@ NOINLINE static void look_at(int fd, struct descriptor *d) {
   int kept = errno;
   if (fd >= 0 && !in_sandbox() && fstat(fd, &status) == 0) {
     enum kind kind = find_kind(fd, &status);
-    if (shared_wakes) find_wake_keys(fd, &status, &in, &out);
+    if (shared_wakes && fd < DESCRIPTORS) find_wake_keys(fd, &status, &in, &out);
     __atomic_store_n(&d->key, find_key(fd, &status), __ATOMIC_RELAXED);
     __atomic_store_n(&d->in, in, __ATOMIC_RELAXED);
     __atomic_store_n(&d->out, out, __ATOMIC_RELAXED);
@@ -98,7 +98,7 @@ const void *key_of(int fd) {
 }
 
 uint64_t wake_key_of(int fd, bool writes) {
-  const struct descriptor *d = find(fd);
+  const struct descriptor *d = fd < DESCRIPTORS ? find(fd) : NULL;
   return d ? __atomic_load_n(writes ? &d->out : &d->in, __ATOMIC_RELAXED) : 0;
 }
 
@@ -107,8 +107,9 @@ void forget_descriptor(int fd) {
 }
 
 void forget_descriptors(void) {
-  int fd;
-  if (!in_sandbox()) madvise(descriptors, sizeof descriptors, MADV_DONTNEED); /* then they are 0 */
-  else
-    for (fd = 0; fd < DESCRIPTORS; fd++) forget_descriptor(fd);
+  int kept = errno, fd;
+  /* Then they are 0. It fails if the program has locked its memory. */
+  if (!in_sandbox() && madvise(descriptors, sizeof descriptors, MADV_DONTNEED) == 0) return;
+  errno = kept;
+  for (fd = 0; fd < DESCRIPTORS; fd++) forget_descriptor(fd);
 }

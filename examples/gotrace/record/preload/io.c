@@ -382,12 +382,13 @@ static inline bool has_byte(FILE *file) {
   REPORTED(int, name, parameters, arguments, has_byte(file), bool waits = begins_wait(file, 1, -1), \
            end_transfer(waits, false))
 #if defined(__GLIBC__)
+static inline bool may_take_byte(FILE *file) { return has_byte(file) && LIKELY(state.plain_getc && is_only_thread()); }
+
 /* In a program with one thread, what the C library's own function does. A call of that takes a quarter longer. */
-#define GETC(name)                                                                                                     \
-  REPORTED_AFTER(                                                                                                      \
-      int, name, (FILE * file), (file),                                                                                \
-      if (has_byte(file) && LIKELY(state.plain_getc && is_only_thread())) return (unsigned char)*file->_IO_read_ptr++, \
-      has_byte(file), bool waits = begins_wait(file, 1, -1), end_transfer(waits, false))
+#define GETC(name)                                                                                     \
+  REPORTED_AFTER(int, name, (FILE * file), (file),                                                     \
+                 if (may_take_byte(file)) return (unsigned char)*file->_IO_read_ptr++, has_byte(file), \
+                 bool waits = begins_wait(file, 1, -1), end_transfer(waits, false))
 #else
 #define GETC(name) BYTE(name, (FILE * file), (file), file)
 #endif

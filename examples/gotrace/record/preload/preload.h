@@ -141,7 +141,7 @@ extern struct state {
 
 static inline bool in_sandbox(void) { return UNLIKELY(__atomic_load_n(&state.sandboxed, __ATOMIC_RELAXED)); }
 
-/* Whether the process has no other thread, if it can be told. */
+/* Whether the process has no other thread. Those that the program makes by clone() do not count. */
 #if defined(__GLIBC__)
 extern char __libc_single_threaded __attribute__((weak)); /* since 2.32 */
 static inline bool is_only_thread(void) { return &__libc_single_threaded && __libc_single_threaded; }
