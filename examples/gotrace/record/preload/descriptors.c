@@ -1,15 +1,15 @@
 /* descriptors.c - what is known of the program's descriptors: see preload.h
  *
- * It is found at the first call that has to do with a descriptor, so that later ones need no system call of the
- * library's own. It is forgotten when a function that this library defines closes the descriptor, or makes it another
- * file. The library does not see all that does so: system calls of the program's own, some functions of the C library
- * (login_tty, mq_close), children of vfork, and threads that use a descriptor while another one closes it.
+ * It is found when a call first has to do with the descriptor, so that later calls need no system call of the library's
+ * own. It is forgotten when a function that this library defines closes the descriptor, or makes it another file. The
+ * library does not see everything that does so: system calls of the program's own, some functions of the C library
+ * (login_tty, mq_close), children of vfork, and a thread that uses the descriptor while another one closes it.
  *
- * So what is known is compared with what the kernel says before a wait, and before a write or read that may end a wait
- * in this process, at most once in each DESCRIPTORS_AGE. Until then the trace may be wrong about such a descriptor: the
- * process that is told to have ended a wait for it wrote to the former file, or none is told. The same holds, without
- * end, for a descriptor that the process only writes to, since nothing compares it, and its kind may then be wrong,
- * too: a wait is a system call in the trace. */
+ * So what is known is compared with what the kernel says before a wait, and before a write or read while another thread
+ * of the process waits for a descriptor, at most once in each DESCRIPTORS_AGE. Until then the trace may name as the one
+ * that ended a wait who wrote to the former file, or nobody. Nothing compares a descriptor for which the process never
+ * waits. What other processes wait for is then never found, and if it is now of another kind, a wait for it is shown as
+ * a system call. */
 
 #include "preload.h"
 

@@ -411,7 +411,7 @@ static char *put_number(char *at, uint64_t number) {
   return at;
 }
 
-/* `go`: 0: unknown. Servers wait often, and snprintf takes as long as all the rest. */
+/* `go`: 0: unknown. Servers wait often, and snprintf takes five times as long. */
 static void tell(uint32_t index, int pid, uint64_t go) {
   char text[96], program[NAME_OF_PROGRAM] = "unknown", *end;
   int kept = errno;
