@@ -9,8 +9,9 @@
  *     processes semaphores|named|conditions|futexes HOPS    each process waits for its own, in memory that all share
  *     processes mutexes|barriers ROUNDS   all processes wait for one mutex, or for the last one of them
  *     processes children                  waits for children by system, pclose and waitid
- *     processes reused WAY                reads from a pipe by a descriptor that was another file before: see below
- *     processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then sleeps
+ *     processes reused WAY                reads from a pipe by a descriptor that was another file: see
+ * reuse_descriptors() processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then
+ * sleeps
  *
  * For each process, one line: its id, and those from which it got the token; negative: before it waited. At the end,
  * the first one waits for the others one by one. */
@@ -343,13 +344,13 @@ static void close_ends(int number) {
   close(ends[1]);
 }
 
-/* By system calls, so that the tracer learns nothing of the new pipe. */
+/* By a system call, so that the tracer learns nothing of the new pipe. */
 static void make_pipe_again(void) {
   int again[2];
   ENSURE(syscall(SYS_pipe2, again, 0) == 0 && again[0] == ends[0] && again[1] == ends[1]);
 }
 
-/* The tracer learns what the descriptor is now, or was until then, from the first read. */
+/* The tracer looks at the descriptor, and there is no wait. */
 static void read_at_once(int from, int to) {
   char text[2];
   ENSURE(syscall(SYS_write, to, "x", 1) == 1 && read(from, text, sizeof text) == 1);
@@ -361,7 +362,7 @@ static int reuse_descriptors(const char *way) {
   pid_t child;
   FILE *file;
   ENSURE(pipe(ends) == 0 && pipe(other) == 0);
-  if (strcmp(way, "system-call") == 0) { /* which closes it; then some time passes */
+  if (strcmp(way, "system-call") == 0) { /* which closes it, some time before the wait */
     read_at_once(ends[0], ends[1]);
     ENSURE(syscall(SYS_close, ends[0]) == 0 && syscall(SYS_close, ends[1]) == 0);
     nap(200000000);
@@ -387,7 +388,8 @@ static int reuse_descriptors(const char *way) {
     ENSURE(pclose(file) == 0);
     file = popen("sleep 0.1; echo two; exec >&-; sleep 0.1", "r");
     ENSURE(file && fileno(file) == fd && fgets(text, sizeof text, file) && pclose(file) == 0);
-  } else if (strcmp(way, "daemon") == 0) { /* whose standard output was that of the child only */
+  } else if (strcmp(way, "daemon") ==
+             0) { /* which closes its standard output, so that only the other child has that pipe as its own */
     child = fork();
     ENSURE(child >= 0);
     if (child == 0) {
