@@ -9,7 +9,9 @@
  *     processes semaphores|named|conditions|futexes HOPS    each process waits for its own, in memory that all share
  *     processes mutexes|barriers ROUNDS   all processes wait for one mutex, or for the last one of them
  *     processes children                  waits for children by system, pclose and waitid
- *     processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then sleeps
+ *     processes reused WAY                reads from a pipe by a descriptor that was another file: see
+ * reuse_descriptors() processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then
+ * sleeps
  *
  * For each process, one line: its id, and those from which it got the token; negative: before it waited. At the end,
  * the first one waits for the others one by one. */
@@ -318,6 +320,93 @@ static int wait_for_children(void) {
   return 0;
 }
 
+/* Reads what a child writes a moment later, or prints. */
+static void read_from_child(int from, int to, int prints) {
+  char text[2];
+  pid_t child = fork();
+  ENSURE(child >= 0);
+  if (child == 0) {
+    nap(100000000);
+    if (prints) ENSURE(dup2(to, 1) == 1 && printf("x") == 1 && fflush(stdout) == 0);
+    else ENSURE(write(to, "x", 1) == 1);
+    nap(100000000);
+    _exit(0);
+  }
+  ENSURE(read(from, text, sizeof text) == 1);
+  nap(200000000);
+  ENSURE(waitpid(child, NULL, 0) == child); /* which does not wait */
+}
+
+static int ends[2];
+static void close_ends(int number) {
+  (void)number;
+  close(ends[0]);
+  close(ends[1]);
+}
+
+/* By a system call, so that the tracer learns nothing of the new pipe. */
+static void make_pipe_again(void) {
+  int again[2];
+  ENSURE(syscall(SYS_pipe2, again, 0) == 0 && again[0] == ends[0] && again[1] == ends[1]);
+}
+
+/* The tracer looks at the descriptor, and there is no wait. */
+static void read_at_once(int from, int to) {
+  char text[2];
+  ENSURE(syscall(SYS_write, to, "x", 1) == 1 && read(from, text, sizeof text) == 1);
+}
+
+static int reuse_descriptors(const char *way) {
+  char text[16];
+  int fd, other[2];
+  pid_t child;
+  FILE *file;
+  ENSURE(pipe(ends) == 0 && pipe(other) == 0);
+  if (strcmp(way, "system-call") == 0) { /* which closes it, some time before the wait */
+    read_at_once(ends[0], ends[1]);
+    ENSURE(syscall(SYS_close, ends[0]) == 0 && syscall(SYS_close, ends[1]) == 0);
+    nap(200000000);
+    make_pipe_again();
+    read_from_child(ends[0], ends[1], 0);
+  } else if (strcmp(way, "handler") == 0) { /* of a signal, which interrupts a wait */
+    signal(SIGALRM, close_ends);
+    read_at_once(ends[0], ends[1]);
+    ualarm(2000, 0);
+    nap(500000000);
+    make_pipe_again();
+    read_from_child(ends[0], ends[1], 0);
+  } else if (strcmp(way, "freopen") == 0) {
+    ENSURE(dup2(ends[0], 0) == 0);
+    read_at_once(0, ends[1]);
+    sprintf(text, "/dev/fd/%d", other[0]);
+    ENSURE(freopen(text, "r", stdin) == stdin);
+    read_from_child(0, other[1], 0);
+  } else if (strcmp(way, "pclose") == 0) {
+    file = popen("echo one; exec >&-; sleep 0.01", "r");
+    ENSURE(file && fgets(text, sizeof text, file));
+    fd = fileno(file);
+    ENSURE(pclose(file) == 0);
+    file = popen("sleep 0.1; echo two; exec >&-; sleep 0.1", "r");
+    ENSURE(file && fileno(file) == fd && fgets(text, sizeof text, file) && pclose(file) == 0);
+  } else if (strcmp(way, "daemon") ==
+             0) { /* which closes its standard output, so that only the other child has that pipe as its own */
+    child = fork();
+    ENSURE(child >= 0);
+    if (child == 0) {
+      ENSURE(dup2(ends[1], 1) == 1 && daemon(1, 0) == 0);
+      close(other[1]);
+      ENSURE(read(other[0], text, sizeof text) == 0);
+      _exit(0);
+    }
+    nap(200000000);
+    ENSURE(waitpid(child, NULL, 0) == child);
+    read_from_child(ends[0], ends[1], 1);
+    close(other[1]);
+    nap(200000000);
+  }
+  return 0;
+}
+
 static int copy_lines(long nanoseconds) {
   char line[256];
   while (fgets(line, sizeof line, stdin)) {
@@ -331,13 +420,14 @@ static int copy_lines(long nanoseconds) {
 int main(int count, char **words) {
   struct token t = {0, count > 2 ? atoi(words[2]) : 0, 12345, 0};
   static const char *const shared_modes[] = {"semaphores", "named", "conditions", "futexes", "mutexes", "barriers"};
-  int theirs[PROCESSES], ends[2], i, shares = 0, rounds;
+  int theirs[PROCESSES], i, shares = 0, rounds;
   pid_t children[PROCESSES];
   mode = words[1];
   for (i = 0; i < 6; i++) shares |= strcmp(mode, shared_modes[i]) == 0;
   rounds = strcmp(mode, "mutexes") == 0 || strcmp(mode, "barriers") == 0;
   if (strcmp(mode, "pipeline") == 0) return copy_lines(1000000l * t.hops);
   if (strcmp(mode, "children") == 0) return wait_for_children();
+  if (strcmp(mode, "reused") == 0) return reuse_descriptors(words[2]);
   if (strcmp(mode, "signals") == 0) {
     sigset_t set;
     sigemptyset(&set);

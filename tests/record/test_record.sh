@@ -1135,6 +1135,15 @@ sys.exit("no program had such an address")
 END
 }
 
+# A line for each trace: who has woken the process.
+who_woke() {
+  local trace
+  for trace in "$work"/*.trace; do
+    "$tool" dump "$trace" | sed -n 's/.*woken by process" value_string="\([a-z]*\) (pid [0-9]*)\(, goroutine 1\)*".*/\1\2/p' | tr '\n' ' '
+    echo
+  done
+}
+
 # Which other process ended a wait: after each of a program of known truth, and in a pipeline of a shell.
 test_processes() {
   local compiler mode trace wanted
@@ -1147,15 +1156,23 @@ test_processes() {
       rm "$work"/*.trace
     done
     "$tool" record -q --children -o "$work/%p.trace" "$work/processes" children || fail "$compiler, processes children: status $?"
-    for trace in "$work"/*.trace; do
-      "$tool" dump "$trace" | sed -n 's/.*woken by process" value_string="\([a-z]*\) (pid [0-9]*)\(, goroutine 1\)*".*/\1\2/p' | tr '\n' ' '
-      echo
-    done >"$work/woken"
+    who_woke >"$work/woken"
     # The shell has the other C library than a program of musl, whose call of it is not followed.
     wanted='sh sh, goroutine 1 sh sh, goroutine 1 sh processes '
     [ "$compiler" != musl-gcc ] || wanted='processes '
     grep -qx "$wanted" "$work/woken" || { cat "$work/woken"; fail "$compiler, processes children"; }
     rm "$work"/*.trace
+    # Who has ended a wait for a descriptor that is another file than before.
+    for mode in system-call handler freopen daemon pclose; do
+      wanted='processes, goroutine 1 '
+      [ $mode != daemon ] || wanted='processes '
+      [ $mode != pclose ] || wanted='.*sh, goroutine 1 sh '
+      [ "$mode $compiler" != "pclose musl-gcc" ] || continue
+      "$tool" record -q --children -o "$work/%p.trace" "$work/processes" reused $mode || fail "$compiler, processes reused $mode: status $?"
+      who_woke >"$work/woken"
+      grep -qx "$wanted" "$work/woken" || { cat "$work/woken"; fail "$compiler, processes reused $mode"; }
+      rm "$work"/*.trace
+    done
   done
   compile "${CC-cc}" tests/record/processes.c "$work/processes"
   (cd "$work" && "$tool" record -q --children -o %p.trace sh -c \

@@ -397,6 +397,23 @@ WAITER(wait_pipe) {
   MUST(read(pipe_ends[0], &byte, 1) == 1);
   return NULL;
 }
+/* A pipe by the descriptors of an earlier one, from which something was read. The earlier one is closed, and the new
+ * one made, by system calls, which do not tell the tracer that the descriptors are another pipe's. */
+static int reused[2];
+static void reuse_pipe(void) {
+  const struct timespec until_it_looks = {0, 200000000};
+  int again[2];
+  MUST(pipe(reused) == 0);
+  MUST(syscall(SYS_write, reused[1], "x", 1) == 1 && read(reused[0], &byte, 1) == 1);
+  MUST(syscall(SYS_close, reused[0]) == 0 && syscall(SYS_close, reused[1]) == 0);
+  nanosleep(&until_it_looks, NULL);
+  MUST(syscall(SYS_pipe2, again, 0) == 0 && again[0] == reused[0] && again[1] == reused[1]);
+}
+WAITER(wait_reused_pipe) {
+  ABOUT_TO_WAIT();
+  MUST(read(reused[0], &byte, 1) == 1);
+  return NULL;
+}
 WAITER(wait_pipe_readv) {
   struct iovec part = {&byte, 1};
   ABOUT_TO_WAIT();
@@ -846,6 +863,9 @@ int main(void) {
   MUST(event >= 0 && set >= 0 && epoll_ctl(set, EPOLL_CTL_ADD, event, &interest) == 0);
   RUN(wait_pipe, "pipe", "main", put_byte(pipe_ends[1]));
   RUN(wait_pipe_readv, "pipe", "main", put_byte(pipe_ends[1]));
+  reuse_pipe();
+  RUN(wait_reused_pipe, "pipe", "main", put_byte(reused[1]));
+  close(reused[0]), close(reused[1]);
   RUN(wait_event, "event descriptor", "main", set_event());
   RUN(wait_eventfd_read, "event descriptor", "main", MUST(eventfd_write(event, 1) == 0));
   while (send(pair[0], much, sizeof much, MSG_DONTWAIT) > 0) continue;

@@ -208,6 +208,7 @@ typedef void handler(int); /* of a signal */
   X(char *, fgets, (char *, int, FILE *), NULL)                                                                     \
   X(size_t, fread, (void *, size_t, size_t, FILE *), NULL)                                                          \
   X(int, fclose, (FILE *), NULL)                                                                                    \
+  X(FILE *, freopen, (const char *, const char *, FILE *), NULL)                                                    \
   X(int, fgetc, (FILE *), NULL)                                                                                     \
   X(int, getc, (FILE *), NULL)                                                                                      \
   X(int, getchar, (void), NULL)                                                                                     \
@@ -283,6 +284,7 @@ typedef void handler(int); /* of a signal */
   X(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, ADDRESS, socklen_t *), NULL) \
   X(handler *, sysv_signal, (int, handler *), NULL)                                          \
   X(handler *, ssignal, (int, handler *), NULL)                                              \
+  X(FILE *, freopen64, (const char *, const char *, FILE *), NULL)                           \
   X(void, closefrom, (int), NULL)                                                            \
   X(void, __longjmp_chk, (jmp_buf, int), NULL)                                               \
   X(int, close_range, (unsigned, unsigned, int), NULL)                                       \

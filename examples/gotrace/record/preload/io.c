@@ -14,63 +14,14 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* ------------------------------------------------------------------------------------------------- descriptors ---- */
-
-enum kind { UNKNOWN, READY /* never waits for another thread */, PIPE, SOCKET, EVENT, TERMINAL };
-
-#define DESCRIPTORS 65536
-
-static uint8_t kinds[DESCRIPTORS]; /* a cache; cleared by close, dup2, fcntl, ioctl */
-
-static void forget(int fd) {
-  if (fd < 0) return;
-  if (fd < DESCRIPTORS) __atomic_store_n(&kinds[fd], (uint8_t)UNKNOWN, __ATOMIC_RELAXED);
-  forget_wake_keys(fd);
-}
-
-static enum kind kind_of(int fd) {
-  struct stat status;
-  int kept = errno, flags;
-  enum kind kind = READY;
-  if (fd < 0) return READY;
-  if (fd < DESCRIPTORS && (kind = (enum kind)__atomic_load_n(&kinds[fd], __ATOMIC_RELAXED)) != UNKNOWN) return kind;
-  kind = READY;
-  if (in_sandbox()) return READY;
-  flags = real.fcntl(fd, F_GETFL);
-  if (flags >= 0 && !(flags & O_NONBLOCK) && fstat(fd, &status) == 0) {
-    switch (status.st_mode & S_IFMT) {
-    case S_IFIFO: kind = PIPE; break;
-    case S_IFSOCK: kind = SOCKET; break;
-    case S_IFCHR: kind = isatty(fd) ? TERMINAL : READY; break;
-    case 0: kind = EVENT; break;
-    default: break;
-    }
-  }
-  if (flags >= 0 && fd < DESCRIPTORS) __atomic_store_n(&kinds[fd], (uint8_t)kind, __ATOMIC_RELAXED);
-  errno = kept;
-  return kind;
-}
-
-/* Identifies an open pipe or socket by its inode number, which both ends of a pipe share. All event descriptors have
- * the same number, so the descriptor tells them apart. A key is never a valid address. */
-static const void *key_of(int fd) {
-  struct stat status;
-  int kept = errno;
-  uint64_t key = 0;
-  if (!in_sandbox() && fstat(fd, &status) == 0)
-    key = mix(mix((uint64_t)status.st_dev, (uint64_t)status.st_ino), status.st_mode & S_IFMT ? 0 : (uint64_t)fd + 1);
-  errno = kept;
-  return key ? (const void *)(uintptr_t)(key | 1u << 31 | 1) : NULL;
-}
-
-/* The same for an epoll descriptor, without a system call. */
-static const void *epoll_key(int fd) { return (const void *)(uintptr_t)(mix(1, (uint64_t)fd) | 1u << 31 | 1); }
-
 /* ---------------------------------------------------------------------------------------------------- connections ----
  *
  * Which waiter a write wakes: a reader of the same pipe or event descriptor, of the other end of a socket pair, or a
  * thread that watches it in epoll or poll. The table has a fixed size; connections beyond it are not tracked.
  */
+
+/* Identifies an epoll descriptor, as key_of() does others, without a system call. */
+static const void *epoll_key(int fd) { return (const void *)(uintptr_t)(mix(1, (uint64_t)fd) | 1u << 31 | 1); }
 
 #define LINKS 4096
 
@@ -111,7 +62,7 @@ static void remove_links(int fd, const void *wakes) {
   for (i = 0; i < links.places; i++) {
     struct link *l = &links.all[i];
     if (!l->key || (fd >= 0 && l->fd != fd) || (wakes && l->wakes != wakes)) continue;
-    if (!is_traced_process()) break;
+    if (fd >= 0 && !is_traced_process()) break;
     l->key = NULL;
     __atomic_fetch_sub(&links.count, 1u, __ATOMIC_RELAXED);
   }
@@ -289,7 +240,7 @@ MOVES(tee, (int from, int to, size_t size, unsigned flags), (from, to, size, fla
 #define ACCEPTS(name, parameters, arguments)                                                    \
   REPORTED(int, name, parameters, arguments, false, bool waited = begin_transfer(fd, IN, true), \
            end_transfer(waited, result < 0);                                                    \
-           forget(result))
+           forget_descriptor(result))
 ACCEPTS(accept, (int fd, ADDRESS address, socklen_t *length), (fd, address, length))
 ACCEPTS(accept4, (int fd, ADDRESS address, socklen_t *length, int flags), (fd, address, length, flags))
 
@@ -304,7 +255,7 @@ static bool begin_connect(int fd, const struct sockaddr *address, socklen_t leng
 
 REPORTED(int, connect, (int fd, CONST_ADDRESS address, socklen_t length), (fd, address, length), false,
          bool waits = begin_connect(fd, SOCKADDR(address), length), end_transfer(waits, true);
-         forget(fd))
+         forget_descriptor(fd))
 
 /* Calls that are reported as system calls, however long they take. */
 #define SYSTEM_CALLS(X)                                                                                      \
@@ -357,7 +308,7 @@ static bool is_fifo(int folder, const char *path, int flags) {
     if (!state.only_waits || is_fifo(folder, path, flags)) begin_system_call(); \
     result = real.name arguments;                                               \
     if (self.in_system_call) end_system_call();                                 \
-    if (result >= 0) forget(result);                                            \
+    if (result >= 0) forget_descriptor(result);                                 \
     LEAVE();                                                                    \
     return result;                                                              \
   }
@@ -431,14 +382,13 @@ static inline bool has_byte(FILE *file) {
   REPORTED(int, name, parameters, arguments, has_byte(file), bool waits = begins_wait(file, 1, -1), \
            end_transfer(waits, false))
 #if defined(__GLIBC__)
-extern char __libc_single_threaded __attribute__((weak)); /* since 2.32 */
+static inline bool may_take_byte(FILE *file) { return has_byte(file) && LIKELY(state.plain_getc && is_only_thread()); }
 
 /* In a program with one thread, what the C library's own function does. A call of that takes a quarter longer. */
-#define GETC(name)                                                                                                  \
-  REPORTED_AFTER(int, name, (FILE * file), (file),                                                                  \
-                 if (has_byte(file) && LIKELY(state.plain_getc && &__libc_single_threaded &&                        \
-                                              __libc_single_threaded)) return (unsigned char)*file->_IO_read_ptr++, \
-                 has_byte(file), bool waits = begins_wait(file, 1, -1), end_transfer(waits, false))
+#define GETC(name)                                                                                     \
+  REPORTED_AFTER(int, name, (FILE * file), (file),                                                     \
+                 if (may_take_byte(file)) return (unsigned char)*file->_IO_read_ptr++, has_byte(file), \
+                 bool waits = begins_wait(file, 1, -1), end_transfer(waits, false))
 #else
 #define GETC(name) BYTE(name, (FILE * file), (file), file)
 #endif
@@ -456,19 +406,38 @@ STDIO(ssize_t, __getdelim, (char **line, size_t *room, int end, FILE *file), (li
       end)
 #endif
 
-/* Closes the descriptor without calling close. */
+/* Before the C library closes the stream's descriptor without calling close. */
+static void forget_stream(FILE *file) {
+  int kept = errno, fd = fileno(file);
+  forget_descriptor(fd);
+  if (fd >= 0) remove_links(fd, NULL);
+  errno = kept;
+}
+
 EXPORT int fclose(FILE *file) {
   if (tracing()) {
-    int fd, kept = errno;
     ENTER(fclose);
-    fd = fileno(file);
-    forget(fd);
-    if (fd >= 0) remove_links(fd, NULL);
+    forget_stream(file);
     LEAVE();
-    errno = kept;
   }
   return REAL(fclose)(file);
 }
+
+#define REOPENS(name)                                                 \
+  EXPORT FILE *name(const char *path, const char *mode, FILE *file) { \
+    FILE *result;                                                     \
+    if (!tracing()) return REAL(name)(path, mode, file);              \
+    ENTER(name);                                                      \
+    forget_stream(file);                                              \
+    result = real.name(path, mode, file);                             \
+    if (result) tell_duplicate(fileno(result));                       \
+    LEAVE();                                                          \
+    return result;                                                    \
+  }
+REOPENS(freopen)
+#if defined(__GLIBC__)
+REOPENS(freopen64)
+#endif
 
 /* Calls that wait for a child process. These are first tried without waiting, since the child may have ended. */
 #define WAIT_CALLS(X)                                                                                             \
@@ -496,13 +465,13 @@ EXPORT int fclose(FILE *file) {
   }
 WAIT_CALLS(WAIT_CALL)
 
-#define CHILD_CALL(name, parameters, arguments, at_once, tell)                                   \
-  REPORTED(int, name, parameters, arguments, at_once, uint64_t since = wake_time(); (void)since; \
+#define CHILD_CALL(name, parameters, arguments, at_once, first, tell)                                   \
+  REPORTED(int, name, parameters, arguments, at_once, uint64_t since = wake_time(); (void)since; first; \
            begin_wait(NULL, REASON_CHILD), end_wait(); tell)
 CHILD_CALL(waitid, (idtype_t type, id_t id, siginfo_t *info, int flags), (type, id, info, flags),
-           (flags & WNOHANG) != 0, if (result == 0 && info) tell_child(info->si_pid))
-CHILD_CALL(system, (const char *command), (command), !command, tell_only_child(since, 0))
-CHILD_CALL(pclose, (FILE * file), (file), false, tell_only_child(0, since))
+           (flags & WNOHANG) != 0, (void)0, if (result == 0 && info) tell_child(info->si_pid))
+CHILD_CALL(system, (const char *command), (command), !command, (void)0, tell_only_child(since, 0))
+CHILD_CALL(pclose, (FILE * file), (file), false, forget_stream(file), tell_only_child(0, since))
 
 /* ------------------------------------------------------------------------------------------------- other waits ---- */
 
@@ -652,7 +621,7 @@ static void watch(const struct pollfd *all, nfds_t count) {
   if (!all || count > POLLED) return;
   for (i = 0; i < count; i++) {
     if (all[i].fd < 0) continue;
-    if (all[i].events & POLLIN) add_link(key_of(all[i].fd), &poll_key, -1);
+    if ((all[i].events & POLLIN) && !is_only_thread()) add_link(key_of(all[i].fd), &poll_key, -1);
     if (shared_wakes && (all[i].events & POLLIN)) listen_to(all[i].fd, false);
     if (shared_wakes && (all[i].events & POLLOUT)) listen_to(all[i].fd, true);
   }
@@ -779,7 +748,7 @@ EXPORT int socketpair(int domain, int type, int protocol, int pair[2]) {
   if (result == 0 && tracing()) {
     const void *a, *b;
     ENTER(socketpair);
-    forget(pair[0]), forget(pair[1]);
+    forget_descriptor(pair[0]), forget_descriptor(pair[1]);
     a = key_of(pair[0]), b = key_of(pair[1]);
     add_link(a, b, pair[0]);
     add_link(b, a, pair[1]);
@@ -791,9 +760,9 @@ EXPORT int socketpair(int domain, int type, int protocol, int pair[2]) {
 /* ---------------------------------------------------------------------------- changes of descriptors' meanings ---- */
 
 EXPORT int close(int fd) {
+  forget_descriptor(fd); /* also if a signal handler closes it during a wait */
   if (tracing()) {
     ENTER(close);
-    forget(fd);
     if (fd >= 0) remove_links(fd, NULL);
     LEAVE();
   }
@@ -803,25 +772,20 @@ EXPORT int close(int fd) {
 /* Descriptors that the C library has closed by itself are used again. */
 EXPORT int pipe(int ends[2]) {
   int result = REAL(pipe)(ends);
-  if (result == 0) forget(ends[0]), forget(ends[1]);
+  if (result == 0) forget_descriptor(ends[0]), forget_descriptor(ends[1]);
   return result;
 }
 
 EXPORT int pipe2(int ends[2], int flags) {
   int result = REAL(pipe2)(ends, flags);
-  if (result == 0) forget(ends[0]), forget(ends[1]);
+  if (result == 0) forget_descriptor(ends[0]), forget_descriptor(ends[1]);
   return result;
 }
 
 EXPORT int socket(int domain, int type, int protocol) {
   int result = REAL(socket)(domain, type, protocol);
-  if (result >= 0) forget(result);
+  if (result >= 0) forget_descriptor(result);
   return result;
-}
-
-void forget_descriptors(void) {
-  memset(kinds, 0, sizeof kinds);
-  forget_wake_keys(-1);
 }
 
 #if defined(__GLIBC__)
@@ -838,32 +802,32 @@ EXPORT void closefrom(int from) {
 
 EXPORT int dup2(int from, int to) {
   int result = REAL(dup2)(from, to);
-  if (result >= 0) forget(to), tell_duplicate(to);
+  if (result >= 0) forget_descriptor(to), tell_duplicate(to);
   return result;
 }
 
 EXPORT int dup3(int from, int to, int flags) {
   int result = REAL(dup3)(from, to, flags);
-  if (result >= 0) forget(to), tell_duplicate(to);
+  if (result >= 0) forget_descriptor(to), tell_duplicate(to);
   return result;
 }
 
-#define FCNTL(name)                                                                         \
-  EXPORT int name(int fd, int command, ...) {                                               \
-    va_list arguments;                                                                      \
-    void *argument;                                                                         \
-    int result;                                                                             \
-    va_start(arguments, command);                                                           \
-    argument = va_arg(arguments, void *);                                                   \
-    va_end(arguments);                                                                      \
-    if (command == F_SETFL || command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget(fd); \
-    if ((command == F_SETLKW || command == F_OFD_SETLKW) && tracing()) {                    \
-      WAIT_FOR(result, NULL, FILE_LOCK, name, (fd, command, argument));                     \
-      return result;                                                                        \
-    }                                                                                       \
-    result = REAL(name)(fd, command, argument);                                             \
-    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget(result);                   \
-    return result;                                                                          \
+#define FCNTL(name)                                                                                    \
+  EXPORT int name(int fd, int command, ...) {                                                          \
+    va_list arguments;                                                                                 \
+    void *argument;                                                                                    \
+    int result;                                                                                        \
+    va_start(arguments, command);                                                                      \
+    argument = va_arg(arguments, void *);                                                              \
+    va_end(arguments);                                                                                 \
+    if (command == F_SETFL || command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget_descriptor(fd); \
+    if ((command == F_SETLKW || command == F_OFD_SETLKW) && tracing()) {                               \
+      WAIT_FOR(result, NULL, FILE_LOCK, name, (fd, command, argument));                                \
+      return result;                                                                                   \
+    }                                                                                                  \
+    result = REAL(name)(fd, command, argument);                                                        \
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) forget_descriptor(result);                   \
+    return result;                                                                                     \
   }
 FCNTL(fcntl)
 #if defined(__GLIBC__)
@@ -882,6 +846,6 @@ EXPORT int ioctl(int fd, int request, ...) {
   argument = va_arg(arguments, void *);
   va_end(arguments);
   result = REAL(ioctl)(fd, (unsigned long)request, argument);
-  if ((unsigned long)request == FIONBIO) forget(fd);
+  if ((unsigned long)request == FIONBIO) forget_descriptor(fd);
   return result;
 }

@@ -123,6 +123,7 @@ void begin_wait(const void *key, unsigned reason) {
   if (UNLIKELY(!calls()->may_report())) return;
   apply_name();
   report_usage();
+  if (is_only_thread()) key = NULL; /* nobody can wake it by that, and the tracer would take locks for it */
   if (key) __atomic_fetch_add(waiters_of(key), 1u, __ATOMIC_RELAXED);
   waited_key = key;
   gotrace_wait_on_at(NULL, key, reasons[reason]);

@@ -12,6 +12,7 @@
  *     threads.c     creation, names, join, exit
  *     locks.c       mutexes, read-write locks, condition variables, barriers, semaphores, spin locks, once; C11; futex
  *     io.c          system calls, files, network, poll, sleeps
+ *     descriptors.c what is known of descriptors
  *     wakes.c       waits that another process ends
  *     process.c     fork, exec, dlclose, exit
  *     namespaces.c  processes that will not reach the recorder's files
@@ -139,6 +140,14 @@ extern struct state {
 } state;
 
 static inline bool in_sandbox(void) { return UNLIKELY(__atomic_load_n(&state.sandboxed, __ATOMIC_RELAXED)); }
+
+/* Whether the process has no other thread. Those that the program makes by clone() do not count. */
+#if defined(__GLIBC__)
+extern char __libc_single_threaded __attribute__((weak)); /* since 2.32 */
+static inline bool is_only_thread(void) { return &__libc_single_threaded && __libc_single_threaded; }
+#else
+static inline bool is_only_thread(void) { return false; }
+#endif
 
 bool recover(char *frame);
 
@@ -326,9 +335,10 @@ void each_usage(void (*function)(struct usage *u)); /* of all threads that there
 #define THREAD_ENTRY __attribute__((section("thread_entry"), noinline)) /* where stacks end */
 void threads_after_fork(void);
 void begin_main_thread(void);
-void begin_forked_thread(void); /* in a child of fork, when the tracer has begun anew */
-void report_usage(void);        /* of the calling thread, which is about to wait */
-void report_all_usage(void);    /* of all threads, at the end of the trace */
+void begin_forked_thread(void);       /* in a child of fork, when the tracer has begun anew */
+uint64_t read_clock(clockid_t clock); /* nanoseconds */
+void report_usage(void);              /* of the calling thread, which is about to wait */
+void report_all_usage(void);          /* of all threads, at the end of the trace */
 
 /* wakes.c */
 extern struct wakes *shared_wakes;            /* NULL: there are none */
@@ -344,8 +354,10 @@ void count_fork(bool begins); /* a child, which will be traced; false: its trace
 void end_fork(void);          /* in the parent */
 void end_wakes(uint32_t why); /* TRACE_EXECUTES...; 0: the process goes on */
 void wakes_after_fork(void);
-void forget_wake_keys(int fd); /* -1: of all descriptors */
-void tell_duplicate(int to);   /* the descriptor is now another one's duplicate */
+/* Of waits for a pipe or socket, in all processes: the same for whoever writes to it and whoever reads that. Sets none
+ * for another file. */
+void find_wake_keys(int fd, const struct stat *status, uint64_t *in, uint64_t *out);
+void tell_duplicate(int to); /* the descriptor is now another one's duplicate */
 /* These only if there are wakes: */
 void note_transfer(int fd, bool writes);               /* before it; it may end waits of others */
 void listen_to(int fd, bool writes);                   /* before a wait until the descriptor can be read, or written */
@@ -387,8 +399,18 @@ const char *without_library(const char *preload);
 void tell_modules(void); /* to the command, which names functions; see gotrace__box_modules */
 void tell_loaded(void);  /* the same, if libraries have been loaded since the last time */
 
+/* descriptors.c */
+enum kind { UNKNOWN, READY /* never waits for another thread */, PIPE, SOCKET, EVENT, TERMINAL };
+enum kind kind_of(int fd);
+/* Identifies an open pipe or socket by its inode number, which both ends of a pipe share. All event descriptors have
+ * the same number, so the descriptor tells them apart. It is compared first. NULL: there is none. */
+const void *key_of(int fd);
+uint64_t wake_key_of(int fd, bool writes);      /* see find_wake_keys(); 0: none */
+void compare_descriptor(int fd, uint64_t time); /* if what is known of it is old; `time`: nanoseconds */
+void forget_descriptor(int fd);
+void forget_descriptors(void); /* all */
+
 /* io.c */
-void forget_descriptors(void); /* what they mean */
 void io_after_fork(void);
 void io_abandon_wait(void); /* the thread is cancelled, or a signal handler has jumped */
 

@@ -89,7 +89,10 @@ EXPORT int daemon(int stay, int keep) {
   if (was) finish_trace(); /* the parent exits inside daemon() */
   result = REAL(daemon)(stay, keep);
   if (result != 0) count_fork(false);
-  if (was && result == 0) after_fork();
+  if (was && result == 0) {
+    forget_descriptors(); /* the standard ones are other files now */
+    after_fork();
+  }
   return result;
 }
 

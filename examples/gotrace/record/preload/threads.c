@@ -89,7 +89,7 @@ void threads_after_fork(void) {
 
 #define REPORT_PERIOD 100 /* milliseconds: a thread's reports are at least so far apart */
 
-static uint64_t read_clock(clockid_t clock) {
+uint64_t read_clock(clockid_t clock) {
   struct timespec time = {0, 0};
   clock_gettime(clock, &time);
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;

@@ -35,20 +35,13 @@ static uint64_t now(void) {
 
 /* -------------------------------------------------------------------------------------------------------- keys ----
  *
- * A key is even; the next number is that of a wait for room to write.
+ * A key is even, and not 0; the next number is that of a wait for room to write.
  */
 
-enum { NO_KEY = 1, PIPES, UNIX_SOCKETS, CONNECTIONS, SIGNALS, MEMORY };
+enum { ROOM = 1, PIPES, UNIX_SOCKETS, CONNECTIONS, SIGNALS, MEMORY };
 
-#define DESCRIPTORS 65536 /* further ones have no keys */
-#define KEYS_BYTES (DESCRIPTORS * sizeof(struct keys))
-static struct keys {
-  uint64_t in, out; /* atomic: what is read or written; 0: not known, NO_KEY: none */
-  uint64_t inode;   /* atomic */
-} * keys;
-
-static uint64_t key_of(unsigned of, uint64_t a, uint64_t b) {
-  uint64_t key = mix(mix(of, a), b) & ~(uint64_t)1;
+static uint64_t make_key(unsigned of, uint64_t a, uint64_t b) {
+  uint64_t key = mix(mix(of, a), b) & ~(uint64_t)ROOM;
   return key ? key : 2;
 }
 
@@ -113,60 +106,25 @@ static uint64_t hash_address(const struct sockaddr_storage *address) {
   return mix(mix(halves[0], halves[1]), six->sin6_port);
 }
 
-static struct keys keys_of_socket(int fd, uint32_t inode) {
-  struct keys found = {NO_KEY, NO_KEY, inode};
+static void find_socket_keys(int fd, uint32_t inode, uint64_t *in, uint64_t *out) {
   struct sockaddr_storage here, there;
   socklen_t here_size = sizeof here, there_size = sizeof there;
   uint32_t peer;
-  if (getsockname(fd, (struct sockaddr *)(void *)&here, &here_size) != 0) return found;
-  if (here.ss_family == AF_UNIX && (peer = find_peer(inode)) != 0)
-    return (struct keys){key_of(UNIX_SOCKETS, inode, 0), key_of(UNIX_SOCKETS, peer, 0), inode};
+  if (getsockname(fd, (struct sockaddr *)(void *)&here, &here_size) != 0) return;
+  if (here.ss_family == AF_UNIX && (peer = find_peer(inode)) != 0) {
+    *in = make_key(UNIX_SOCKETS, inode, 0);
+    *out = make_key(UNIX_SOCKETS, peer, 0);
+  }
   if ((here.ss_family != AF_INET && here.ss_family != AF_INET6) ||
       getpeername(fd, (struct sockaddr *)(void *)&there, &there_size) != 0)
-    return found;
-  found.in = key_of(CONNECTIONS, hash_address(&there), hash_address(&here));
-  found.out = key_of(CONNECTIONS, hash_address(&here), hash_address(&there));
-  return found;
+    return;
+  *in = make_key(CONNECTIONS, hash_address(&there), hash_address(&here));
+  *out = make_key(CONNECTIONS, hash_address(&here), hash_address(&there));
 }
 
-static struct keys find_keys(int fd) {
-  struct keys found = {NO_KEY, NO_KEY, 0};
-  struct stat status;
-  int kept = errno;
-  if (!in_sandbox() && fstat(fd, &status) == 0) {
-    if (S_ISSOCK(status.st_mode)) found = keys_of_socket(fd, (uint32_t)status.st_ino);
-    if (S_ISFIFO(status.st_mode))
-      found.in = found.out = key_of(PIPES, (uint64_t)status.st_dev, (uint64_t)status.st_ino);
-    found.inode = (uint64_t)status.st_ino;
-  }
-  errno = kept;
-  return found;
-}
-
-/* The key of what a descriptor reads or writes; NO_KEY: none. */
-static uint64_t key_through(int fd, bool writes) {
-  struct keys found;
-  uint64_t key;
-  if (fd < 0 || fd >= DESCRIPTORS || !keys) return NO_KEY; /* without memory for them, there are none */
-  key = __atomic_load_n(writes ? &keys[fd].out : &keys[fd].in, __ATOMIC_RELAXED);
-  if (LIKELY(key != 0)) return key;
-  found = find_keys(fd);
-  __atomic_store_n(&keys[fd].inode, found.inode, __ATOMIC_RELAXED);
-  __atomic_store_n(&keys[fd].in, found.in, __ATOMIC_RELAXED);
-  __atomic_store_n(&keys[fd].out, found.out, __ATOMIC_RELAXED);
-  return writes ? found.out : found.in;
-}
-
-void forget_wake_keys(int fd) {
-  if (!shared_wakes || !keys) return;
-  if (fd < 0 && in_sandbox()) {
-    memset(keys, 0, KEYS_BYTES);
-  } else if (fd < 0) {
-    madvise(keys, KEYS_BYTES, MADV_DONTNEED); /* then they are 0 */
-  } else if (fd < DESCRIPTORS) {
-    __atomic_store_n(&keys[fd].in, 0u, __ATOMIC_RELAXED);
-    __atomic_store_n(&keys[fd].out, 0u, __ATOMIC_RELAXED);
-  }
+void find_wake_keys(int fd, const struct stat *status, uint64_t *in, uint64_t *out) {
+  if (S_ISSOCK(status->st_mode)) find_socket_keys(fd, (uint32_t)status->st_ino, in, out);
+  if (S_ISFIFO(status->st_mode)) *in = *out = make_key(PIPES, (uint64_t)status->st_dev, (uint64_t)status->st_ino);
 }
 
 /* A mapping of the process, as a thread knows it. */
@@ -218,21 +176,21 @@ static struct mapping find_mapping(uintptr_t at) {
 static __thread struct mapping mappings[4]; /* that the thread has used last */
 static __thread unsigned oldest_mapping;
 
-/* The key of a place in memory that processes share; NO_KEY: it is not, or not known. */
+/* The key of a place in memory that processes share; 0: it is not, or not known. */
 static uint64_t key_in_memory(const void *place) {
   uintptr_t at = (uintptr_t)place;
   struct mapping *m = mappings;
   int kept = errno;
   while (m < mappings + COUNT(mappings) && !(at >= m->from && at < m->to)) m++;
   if (m == mappings + COUNT(mappings)) {
-    if (in_sandbox()) return NO_KEY;
+    if (in_sandbox()) return 0;
     m = &mappings[oldest_mapping++ % COUNT(mappings)];
     *m = find_mapping(at);
   } else if (!in_sandbox() && now() - m->found > MAPPINGS_AGE) {
     *m = find_mapping(at);
   }
   errno = kept;
-  return m->file ? key_of(MEMORY, m->file, m->offset + (at - m->from)) : NO_KEY;
+  return m->file ? make_key(MEMORY, m->file, m->offset + (at - m->from)) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------- notes ---- */
@@ -284,21 +242,20 @@ static inline void note(uint64_t key, int signal, unsigned count) {
 }
 
 void note_transfer(int fd, bool writes) {
-  uint64_t key = key_through(fd, writes);
-  if (key != NO_KEY) note(writes ? key : key | 1, 0, 1);
+  uint64_t key = wake_key_of(fd, writes);
+  if (key) note(writes ? key : key | ROOM, 0, 1);
 }
 
 void note_signal(pid_t process, int signal) {
-  if (process > 0 && signal > 0) note(key_of(SIGNALS, (uint64_t)process, 0), signal, 1);
+  if (process > 0 && signal > 0) note(make_key(SIGNALS, (uint64_t)process, 0), signal, 1);
 }
 
 void wake_shared(const void *place, unsigned wakes, unsigned notes) {
-  uint64_t key = does_anybody_share() ? key_in_memory(place) : NO_KEY;
+  uint64_t key = does_anybody_share() ? key_in_memory(place) : 0;
   uint32_t here = __atomic_load_n(waiters_of(place), __ATOMIC_RELAXED);
-  if (key != NO_KEY) note(key, 0, notes);
+  if (key) note(key, 0, notes);
   /* If other processes wait, too, this trace cannot tell whose wait ends. */
-  if (here && (key == NO_KEY || __atomic_load_n(&bucket_of(key)->waiting, __ATOMIC_RELAXED) <= here))
-    wake(place, wakes);
+  if (here && (!key || __atomic_load_n(&bucket_of(key)->waiting, __ATOMIC_RELAXED) <= here)) wake(place, wakes);
 }
 
 /* ------------------------------------------------------------------------------------------------------- waits ---- */
@@ -306,46 +263,41 @@ void wake_shared(const void *place, unsigned wakes, unsigned notes) {
 #define MOST_KEYS 32 /* of a wait */
 
 static __thread struct {
-  uint64_t key[MOST_KEYS], since;
+  uint64_t key[MOST_KEYS], since; /* 0: not yet known */
   unsigned count;
   bool shares;      /* it is for something in memory that processes share */
   sigset_t signals; /* if it is for signals: which may end it */
 } listens;
 
+static uint64_t listening_since(void) {
+  if (!listens.since) listens.since = now();
+  return listens.since;
+}
+
 static void listen_for(uint64_t key) {
   struct wake_bucket *b = bucket_of(key);
   struct wake_note *n;
+  uint64_t since = listening_since();
   if (listens.count == MOST_KEYS) return;
-  if (!listens.count) listens.since = now();
   listens.key[listens.count++] = key;
   if (__atomic_fetch_add(&b->waiting, 1u, __ATOMIC_SEQ_CST)) return;
   for (n = b->note; n < b->note + WAKE_NOTES; n++) { /* nobody waits for these any more */
     uint64_t waker = __atomic_load_n(&n->waker, __ATOMIC_ACQUIRE);
-    if (waker > BEING_WRITTEN && __atomic_load_n(&n->time, __ATOMIC_RELAXED) < listens.since)
+    if (waker > BEING_WRITTEN && __atomic_load_n(&n->time, __ATOMIC_RELAXED) < since)
       __atomic_compare_exchange_n(&n->waker, &waker, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   }
 }
 
-/* The C library may have closed a descriptor by itself, so that it is another one now. */
-static void check_keys(int fd) {
-  struct stat status;
-  int kept = errno;
-  if (fd < 0 || fd >= DESCRIPTORS || !keys || in_sandbox() || !__atomic_load_n(&keys[fd].in, __ATOMIC_RELAXED)) return;
-  if (fstat(fd, &status) != 0 || (uint64_t)status.st_ino != __atomic_load_n(&keys[fd].inode, __ATOMIC_RELAXED))
-    forget_wake_keys(fd);
-  errno = kept;
-}
-
 void listen_to(int fd, bool writes) {
   uint64_t key;
-  check_keys(fd);
-  key = key_through(fd, writes);
-  if (key != NO_KEY) listen_for(writes ? key | 1 : key);
+  compare_descriptor(fd, listening_since());
+  key = wake_key_of(fd, writes);
+  if (key) listen_for(writes ? key | ROOM : key);
 }
 
 void listen_to_shared(const void *place) {
   uint64_t key;
-  if (!shared_wakes || (key = key_in_memory(place)) == NO_KEY) return;
+  if (!shared_wakes || (key = key_in_memory(place)) == 0) return;
   listens.shares = true;
   __atomic_fetch_add(&shared_wakes->sharing, 1u, __ATOMIC_SEQ_CST);
   listen_for(key);
@@ -357,7 +309,7 @@ void listen_to_signals(const sigset_t *set, bool but) {
   sigemptyset(&listens.signals);
   for (i = 1; i < NSIG; i++)
     if ((sigismember(set, i) == 1) != but) sigaddset(&listens.signals, i);
-  listen_for(key_of(SIGNALS, (uint64_t)state.pid, 0));
+  listen_for(make_key(SIGNALS, (uint64_t)state.pid, 0));
   errno = kept;
 }
 
@@ -416,7 +368,7 @@ static uint64_t take_note(const uint64_t *key_list, unsigned count, uint64_t sin
 /* What the thread has taken is no longer there for whoever has been woken. */
 void take_shared(const void *place) {
   uint64_t key = key_in_memory(place);
-  if (key != NO_KEY && __atomic_load_n(&bucket_of(key)->waiting, __ATOMIC_RELAXED)) take_note(&key, 1, 0);
+  if (key && __atomic_load_n(&bucket_of(key)->waiting, __ATOMIC_RELAXED)) take_note(&key, 1, 0);
 }
 
 static uint32_t count_processes(void) {
@@ -428,15 +380,16 @@ static uint32_t count_processes(void) {
 #define LAST_WORDS 20000000
 
 /* The process that alone has what was waited for as a standard descriptor; none: BOARD_TRACES. */
-static uint32_t find_only_one(uint64_t key) {
+static uint32_t find_only_one(uint64_t key, uint64_t since) {
   uint32_t count = count_processes(), found = BOARD_TRACES, i;
   for (i = 0; i < count; i++) {
     const struct wake_process *p = &shared_wakes->process[i];
     uint64_t ended = __atomic_load_n(&p->ended, __ATOMIC_RELAXED);
-    unsigned first = key & 1 ? 0 : 1, last = key & 1 ? 0 : 2, k;
+    unsigned first = key & ROOM ? 0 : 1, last = key & ROOM ? 0 : 2, k;
     bool has = false;
-    if (ended && ended + LAST_WORDS < listens.since) continue;
-    for (k = first; k <= last; k++) has |= __atomic_load_n(&p->standard[k], __ATOMIC_RELAXED) == (key & ~(uint64_t)1);
+    if (ended && ended + LAST_WORDS < since) continue;
+    for (k = first; k <= last; k++)
+      has |= __atomic_load_n(&p->standard[k], __ATOMIC_RELAXED) == (key & ~(uint64_t)ROOM);
     if (!has) continue;
     if (found != BOARD_TRACES) return BOARD_TRACES;
     found = i;
@@ -444,26 +397,43 @@ static uint32_t find_only_one(uint64_t key) {
   return found;
 }
 
-/* `go`: 0: unknown. */
+/* Returns the end of what it has written. */
+static char *put_text(char *at, const char *text) {
+  while (*text) *at++ = *text++;
+  return at;
+}
+static char *put_number(char *at, uint64_t number) {
+  char digits[20];
+  unsigned count = 0;
+  do digits[count++] = (char)('0' + number % 10);
+  while (number /= 10);
+  while (count) *at++ = digits[--count];
+  return at;
+}
+
+/* `go`: 0: unknown. Servers wait often, and snprintf takes five times as long. */
 static void tell(uint32_t index, int pid, uint64_t go) {
-  char text[96], program[NAME_OF_PROGRAM] = "unknown";
-  int kept = errno, used;
+  char text[96], program[NAME_OF_PROGRAM] = "unknown", *end;
+  int kept = errno;
   if (index < BOARD_TRACES) memcpy(program, shared_wakes->process[index].program, sizeof program);
   program[sizeof program - 1] = 0;
-  used = snprintf(text, sizeof text, "%s (pid %d)", program, pid);
-  if (go) snprintf(text + used, sizeof text - (size_t)used, ", goroutine %llu", (unsigned long long)go);
+  end = put_text(put_text(text, program), " (pid ");
+  end = put_text(put_number(end, (uint64_t)(pid > 0 ? pid : 0)), ")");
+  if (go) end = put_number(put_text(end, ", goroutine "), go);
+  *end = 0;
   gotrace_log_at(NULL, GOTRACE_NO_TASK, RECORD_WAKER, text);
   errno = kept;
 }
 
 void tell_waker(bool failed) {
-  uint64_t waker;
+  uint64_t waker, since = listens.since;
   uint32_t index = BOARD_TRACES;
   unsigned i;
+  listens.since = 0;
   if (!listens.count) return;
-  waker = take_note(listens.key, listens.count, listens.since);
+  waker = take_note(listens.key, listens.count, since);
   if (waker) index = (uint32_t)(waker >> GO_BITS) - 1;
-  else if (!failed && listens.count == 1 && !listens.shares) index = find_only_one(listens.key[0]);
+  else if (!failed && listens.count == 1 && !listens.shares) index = find_only_one(listens.key[0], since);
   for (i = 0; i < listens.count; i++) __atomic_fetch_sub(&bucket_of(listens.key[i])->waiting, 1u, __ATOMIC_RELAXED);
   if (listens.shares) __atomic_fetch_sub(&shared_wakes->sharing, 1u, __ATOMIC_RELAXED);
   listens.shares = false;
@@ -502,8 +472,8 @@ static void tell_standard(bool known) {
   struct wake_process *p = &shared_wakes->process[own];
   int fd;
   for (fd = 0; fd < 3; fd++) {
-    uint64_t key = known ? key_through(fd, fd != 0) : NO_KEY;
-    __atomic_store_n(&p->standard[fd], key == NO_KEY ? 0 : key, __ATOMIC_RELAXED);
+    uint64_t key = known ? wake_key_of(fd, fd != 0) : 0;
+    __atomic_store_n(&p->standard[fd], key, __ATOMIC_RELAXED);
   }
 }
 
@@ -515,7 +485,6 @@ void begin_wakes(struct wakes *memory, uint32_t index) {
   struct wake_process *p;
   uint32_t count;
   if (!memory || index >= BOARD_TRACES) return;
-  if (!keys) keys = allocate(KEYS_BYTES);
   shared_wakes = memory;
   own = index;
   p = &shared_wakes->process[index];
@@ -555,6 +524,7 @@ void end_wakes(uint32_t why) {
 void wakes_after_fork(void) {
   shared_wakes = NULL; /* fork does not pass on the mapping */
   listens.count = 0;
+  listens.since = 0;
   listens.shares = false;
   memset(mappings, 0, sizeof mappings);
 }
