@@ -779,7 +779,7 @@ static void end_server(pid_t server, bool failed) {
   const struct timespec millisecond = {0, 1000000};
   uint32_t i, count;
   unsigned tries;
-  for (tries = 0; tries < 500 && any_begins(); tries++) nanosleep(&millisecond, NULL); /* for the messages */
+  for (tries = 0; tries < 2000 && any_begins(); tries++) nanosleep(&millisecond, NULL); /* for the messages */
   count = count_traces();
   for (i = 0; i < count; i++) {
     pid_t writer;
@@ -1383,10 +1383,10 @@ static void summarize(trace *t, bool details) {
   uint64_t lost = 0;
   unsigned i;
   if (t->start.state == TRACE_STARTS || end->unused) {
-    fprintf(stderr, "gotrace: process %d %s: it has no trace\n", process,
-            !end->has_ended            ? "did not begin its trace before the command ended"
-            : end->why == TRACE_KILLED ? "was killed by a signal while its trace began"
-                                       : "ended while its trace began");
+    fprintf(stderr, "gotrace: process %d %s\n", process,
+            !end->has_ended            ? "still runs; its trace had not begun when the command ended"
+            : end->why == TRACE_KILLED ? "was killed by a signal while its trace began: it has no trace"
+                                       : "ended while its trace began: it has no trace");
     return;
   }
   if (is_refused(t)) return;
