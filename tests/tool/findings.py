@@ -399,6 +399,58 @@ def check_slept_after(file):
     assert [row.get("last_ended_by_process") for row in rows] == [process], rows
 
 
+def headlines():
+    """Traces, and what `info` says first of each: what the busiest function did, whatever that was."""
+    def recorded(first):
+        t, main = Trace(), None
+        t.event(1, 0, PROC_STATUS, 1, 1)
+        t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+        if first == "main":
+            t.string("gotrace record: context switches")
+            t.event(1, 2, LOG, 0, t.string("gotrace record: CPU time"), t.string("1000"), t.stack("main"))
+        return t
+
+    def calls(t, times):
+        """Of goroutine 1: from when to when it is in a system call in a stack."""
+        for count, (begin, end, stack) in enumerate(times):
+            t.event(1, begin, SYSCALL_BEGIN, count + 1, stack)
+            t.event(1, end, SYSCALL_END)
+        t.event(1, 10000, GO_DESTROY)
+        return t
+
+    t = recorded("main")
+    read, write, take = t.stack("read", "copy", "main"), t.stack("write", "copy", "main"), t.stack("read", "begin", "main")
+    yield (calls(t, [(1000, 3000, read), (4000, 6000, write), (7000, 9900, take)]),
+           "main is busiest, but in system calls 69 % of its time, most of that in read")
+    t = recorded("main")
+    read, write, sync = t.stack("read", "main"), t.stack("write", "main"), t.stack("fsync", "main")
+    yield (calls(t, [(1000, 3000, read), (4000, 6000, write), (7000, 9500, sync)]),
+           "main is busiest, but in system calls 65 % of its time")
+    t = recorded("main.main")
+    load = t.stack("syscall.Syscall", "syscall.read", "os.(*File).Read", "main.load", "main.main")
+    yield (calls(t, [(1000, 3500, load), (6000, 7500, load)]),
+           "main.main is busiest: it ran 6.000 us, 60 % of its time; it was in system calls 40 % of its time, most of that in main.load")
+    t = recorded("main")
+    yield calls(t, [(1000, 2500, t.stack("read", "main"))]), "main is busiest: it ran 8.500 us, 85 % of its time"
+    # Threads of a function take turns on a processor. None of them has it for most of its time.
+    for turns, text in ([(2, 200), (3, 3000), (4, 6000)], "work (3 goroutines) waited 9.110 us for a processor, and ran 8.780 us"), (
+            [(2, 200), (3, 3000), (2, 6000), (3, 8500)],
+            "work (2 goroutines) is busiest: it ran 8.770 us, 50 % of its time; it was waiting for a processor 50 % of its time"):
+        t = recorded("main")
+        t.event(2, 0, PROC_STATUS, 2, 1)
+        for g in sorted({g for g, _ in turns}):
+            t.event(1, 10 * g, GO_CREATE, g, t.stack("work"), t.stack("main"))
+        t.event(1, 100, GO_BLOCK, t.string("sync: join"), t.stack("join", "main"))
+        for i, (g, begin) in enumerate(turns):
+            t.event(2, begin, GO_START, g, 1 + [g for g, _ in turns[:i]].count(g))
+            end = turns[i + 1][1] - 10 if i + 1 < len(turns) else 9000
+            if g in [g for g, _ in turns[i + 1:]]:
+                t.event(2, end, GO_STOP, t.string("preempted"), t.stack("work"))
+            else:
+                t.event(2, end, GO_DESTROY)
+        yield t, text
+
+
 def known(directory):
     file = os.path.join(directory, "known.trace")
     for make in handed_on, another_lock, helpers, other_waits, permits, passed_through, told, told_then_handed_on, waits_for_python:
@@ -421,6 +473,9 @@ def known(directory):
     assert sum(row["blocked_count"] for row in info(file)["waits"]) == len(CLASSES)
     for time, row in found.items():
         assert wanted[time] == row, "%s, not %s" % (row, wanted[time])
+    for trace, text in headlines():
+        write(trace, file)
+        assert info(file)["trace"]["stands_out"] == text, (info(file)["trace"]["stands_out"], text)
     check_stopped(file)
     check_samples(file)
     check_waits_for_python(file)
