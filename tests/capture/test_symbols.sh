@@ -415,7 +415,8 @@ def rust(*parts):
 NAMES = {"_ZN3foo3barEiPKc": "foo::bar(int, char const*)", rust("core", "ptr", "drop_in_place"): "core::ptr::drop_in_place",
          rust("_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$", "drop"): "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
          "_Z3putNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES4_": "put(std::string, std::string)",
-         rust("app", "run", "_$u7b$$u7b$closure$u7d$$u7d$"): "app::run::{{closure}}", "_Znope": "_Znope", "plain": "plain"}
+         rust("app", "run", "_$u7b$$u7b$closure$u7d$$u7d$"): "app::run::{{closure}}", "_Znope": "_Znope", "plain": "plain",
+         "_ZN3foo4onceEv.llvm.12345": "foo::once()"}
 if int(with_new):
     NAMES["_RNvC6_123foo3bar"] = "123foo::bar"
 t = Trace()

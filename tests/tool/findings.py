@@ -175,6 +175,8 @@ CLASSES = [  # reason, frames, class, place
     ("sync: mutex", ("pthread_mutex_lock", "g_mutex_lock_slowpath", "g_mutex_lock", "load"), "mutex", "load"),
     ("sync: futex", ("__syscall", "std::sys::sync::mutex::futex::Mutex::lock_contended", "<std::sync::Mutex<T>>::lock", "app::fetch"), "futex",
      "app::fetch"),
+    ("sync: condition variable", ("pthread_cond_wait", "os::PlatformMonitor::wait(long)", "Monitor::wait(long)", "VMThread::execute", "thread_native_entry"),
+     "condition variable", "VMThread::execute"),
     ("sync: condition variable", ("pthread_cond_wait", "PlatformMonitor::wait", "Monitor::wait", "VMThread::run", "thread_native_entry"),
      "condition variable", "VMThread::run"),
     ("sync: semaphore", ("sem_wait", "PyThread_acquire_lock_timed", "lock_PyThread_acquire_lock", "acquire"), "semaphore", "acquire"),
@@ -358,6 +360,28 @@ def check_samples(file):
     assert rows[0]["name"] == "main.main" and re.search(r"count CPU samples +running.*\n +1 +3 ", run("info", file)), run("info", file)
     write(stopped(), file)
     assert all("samples" not in row for row in info(file)["functions"]) and "CPU samples" not in run("info", file)
+    # Half of 40 samples are in code whose names nobody has told, in five places, or in what it calls.
+    for called, told in (["compiled"], "50 % of the CPU samples are in compiled"), (
+            ["compiled", "lives", "moves", "sweeps", "marks"], "50 % of the CPU samples are in (code in no file) and what it calls"), (
+            [], "50 % of the CPU samples are in (code in no file)"):
+        t = Trace()
+        threads(t, 1)
+        for i in range(20):
+            t.sample(100 + i, 1, 1, 1, t.stack(*called[i % 5:i % 5 + 1] or called[:1], "0x%x" % (4096 + i % 5), "0x5000", "main"))
+            t.sample(200 + i, 1, 1, 1, t.stack("f%d" % (i % 10), "main"))
+        t.event(1, 1000, GO_STOP, t.string("preempted"), t.stack("main"))
+        write(t, file)
+        assert info(file)["trace"]["stands_out"].endswith("; " + told), (info(file)["trace"]["stands_out"], told)
+        row, = [row for row in info(file)["sampled"] if row["name"] == "(code in no file)"]
+        assert (row["self"], row["total"]) == (0 if called else 20, 20) and not any("0x" in row["name"] for row in info(file)["sampled"])
+    # All samples are in what a goroutine began with, and what it calls: that is no news.
+    t = Trace()
+    threads(t, 1)
+    for i in range(60):
+        t.sample(100 + i, 1, 1, 1, t.stack("f%d" % (i % 10), "main"))
+    t.event(1, 1000, GO_STOP, t.string("preempted"), t.stack("main"))
+    write(t, file)
+    assert "CPU samples" not in info(file)["trace"]["stands_out"], info(file)["trace"]
 
 
 def check_waits_for_python(file):

@@ -43,7 +43,7 @@ class Trace:
         return self.strings.setdefault(text, len(self.strings) + 1)
 
     def stack(self, *functions):
-        """innermost first"""
+        """innermost first; one that is called by its address is in no file"""
         return self.stacks.setdefault(functions, len(self.stacks) + 1)
 
     def pc(self, function):
@@ -78,7 +78,8 @@ class Trace:
             return found + batch(NO_ID, 1000, data)
 
         trace += batch(NO_ID, 1000, numbers(8, 10**9)) + table(2, [numbers(3, id, len(functions)) + b"".join(
-            numbers(self.pc(function), self.string(function), self.string("x.go"), self.line) for function in functions)
+            numbers(self.pc(function), self.string(function), 0 if function.startswith("0x") else self.string("x.go"), self.line)
+            for function in functions)
             for functions, id in self.stacks.items()])
         for time, *sample in self.samples:
             trace += batch(NO_ID, 1000, numbers(6, 7, time + 1000, *sample))

@@ -3,11 +3,12 @@
  * First comes what makes everything else unreliable or unimportant: events were lost, the world was stopped for long,
  * or goroutines waited for procs longer than they ran. Otherwise it is what the program's busiest function did when it
  * did not run: what it waited for most, or where it was in system calls, even if it hardly ran. The longest wait for a
- * proc is always added, and the function with most CPU samples, if it has a good part of them.
+ * proc is always added, and the function with most CPU samples, if it has a good part of them, alone or with what it
+ * calls.
  *
- * A trace of `gotrace record` does not show what a thread did between being woken and returning from its wait, nor what
- * it waited for in calls that are not wrapped. So nothing is said there about waits for procs, and the busiest function
- * is the one with most CPU time. */
+ * A trace of `gotrace record` without context switches does not show what a thread did between being woken and
+ * returning from its wait, nor what it waited for in calls that are not wrapped. So nothing is said there about waits
+ * for procs, and the busiest function is the one with most CPU time. */
 
 #include "tables.h"
 
@@ -141,20 +142,26 @@ static int main_fact(const summary *sum, const causes *why, char *text, size_t s
                   100 * (double)g->t.running / whole, *rest ? "; it was " : "", rest);
 }
 
-/* Where CPU time went; `used` of the text is written. */
-static size_t hot_fact(const causes *why, char *text, size_t used, size_t size) {
+/* Where CPU time went: in one function, or else in one with what it calls, which is not what a goroutine began with.
+ * `used` of the text is written. */
+static size_t hot_fact(const summary *sum, const causes *why, char *text, size_t used, size_t size) {
   const hot_function *f = causes_complete(why) ? hottest(&why->hot) : NULL;
-  pool_text name = pool_text_of(f ? f->name : 0);
-  if (!f || used >= size) return used;
-  return used + (size_t)snprintf(text + used, size - used, "%s%.0f %% of the CPU samples are in %.*s", used ? "; " : "",
-                                 100 * (double)f->self / (double)why->hot.samples, name_size(name), name.data);
+  bool alone = f != NULL;
+  pool_text name;
+  if (!alone && causes_complete(why)) f = hottest_with_called(&why->hot);
+  name = pool_text_of(f ? f->name : 0);
+  if (!name.size || used >= size || (!alone && map_get(&sum->functions.by_name, (uint64_t)f->name + 1))) return used;
+  return used + (size_t)snprintf(text + used, size - used, "%s%.0f %% of the CPU samples are in %.*s%s",
+                                 used ? "; " : "",
+                                 100 * (double)(alone ? f->self : f->total) / (double)why->hot.samples, name_size(name),
+                                 name.data, alone ? "" : " and what it calls");
 }
 
 void stands_out(const summary *sum, const causes *why, char *text, size_t size) {
   const latency *l = &sum->worst.all[0];
   pool_text name = group_name(l->function), unknown = {"an unknown function", 19};
   char waited[32], when[32];
-  size_t used = hot_fact(why, text, (size_t)main_fact(sum, why, text, size), size);
+  size_t used = hot_fact(sum, why, text, (size_t)main_fact(sum, why, text, size), size);
   if (!sum->c.recorded && sum->worst.count && l->waited >= LONG && used < size) {
     if (!name.size) name = unknown;
     time_text(l->waited, waited);

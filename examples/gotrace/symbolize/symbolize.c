@@ -423,12 +423,29 @@ static size_t abbreviate(char *name, size_t size) {
   return size;
 }
 
+/* The size of a name without the number that LLVM gives to a function of one file which it uses in others, too:
+ * "f (.llvm.123)", "f [clone .llvm.123]", "f.llvm.123". A NUL follows the name. */
+static size_t without_llvm(const char *name, size_t size) {
+  static const char *const before[] = {" (", " [clone ", ""};
+  const char *suffix = strstr(name, ".llvm."), *end = suffix ? suffix + strlen(".llvm.") : name;
+  size_t i, length;
+  end += strspn(end, "0123456789");
+  if (!suffix || end + strspn(end, ")]") != name + size) return size;
+  for (i = 0; i < COUNT(before); i++) {
+    length = strlen(before[i]);
+    if ((size_t)(suffix - name) > length && memcmp(suffix - length, before[i], length) == 0)
+      return (size_t)(suffix - name) - length;
+  }
+  return size;
+}
+
 /* A readable name, as text. */
 static uint32_t put_readable(pool_text line) {
   char name[4096];
   if (line.size >= sizeof name) return pool_put_text(line.data, line.size);
   memcpy(name, line.data, line.size);
-  return pool_put_text(name, abbreviate(name, clean_rust(name, line.size)));
+  name[line.size] = 0;
+  return pool_put_text(name, abbreviate(name, clean_rust(name, without_llvm(name, line.size))));
 }
 
 /* "FILE:LINE", perhaps with a remark in parentheses. "??" means unknown. */
