@@ -406,7 +406,7 @@ grep -q "neither llvm-symbolizer nor addr2line" "$dir/err" || fail "not told: $(
 frames "$dir/same.trace" | grep -q "^words::Counter<int>::count(int) $dir/inlined:0" || fail "$(frames "$dir/same.trace")"
 # Names of C++ and of Rust, old and new, by each demangler; the library of C++ knows all but the new ones of Rust.
 cat >"$dir/mangled.py" <<'END'
-import subprocess, sys
+import json, subprocess, sys
 sys.path.insert(0, "tests/tool")
 from made_trace import *
 tool, file, with_new = sys.argv[1:]
@@ -429,6 +429,24 @@ subprocess.run([tool, "symbolize", "-o", file, file], check=True, stderr=subproc
 dump = subprocess.run([tool, "dump", file], check=True, stdout=subprocess.PIPE).stdout.decode()
 got = [line.split(None, 1)[1].rsplit(" ", 1)[0].replace("[0]", "") for line in dump.splitlines() if line.startswith("        ")]
 assert got == list(NAMES.values()), got
+# Stacks tell which functions of a program without symbols are _start and main, also where they are seen alone.
+inner, start = "__libc_start_call_main", "__libc_start_main@GLIBC_2.34"
+STACKS = {("sort!0x37d0",): ["main"], ("work", "sort!0x37d0", inner, start, "sort!0x6560"): ["work", "main", inner, start, "_start"],
+          ("work", "tar!0x10", "libc.so.6!0x20", start, "tar!0x30"): ["work", "main", "libc.so.6!0x20", start, "_start"],
+          ("work", "old!0x10", "__libc_start_main", "old!0x20"): ["work", "main", "__libc_start_main", "_start"],
+          ("work", "far+0x10", inner, start, "far+0x20"): ["work", "far+0x10", inner, start, "far+0x20"],
+          ("work", "run", inner, start, "begin"): ["work", "run", inner, start, "begin"], (start, "sort!0x99"): [start, "_start"]}
+t = Trace()
+t.files = {name: "/lib/libc.so.6" for name in (inner, start, "__libc_start_main", "libc.so.6!0x20")}
+t.event(1, 0, PROC_STATUS, 1, 1)
+t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+for i, stack in enumerate(STACKS):
+    t.event(1, 10 + i, LOG, 0, t.string("key"), t.string("value"), t.stack(*stack))
+open(file, "wb").write(t.data())
+subprocess.run([tool, "symbolize", "-o", file, file], check=True, stderr=subprocess.DEVNULL)
+events = map(json.loads, subprocess.run([tool, "dump", "--json", file], check=True, stdout=subprocess.PIPE).stdout.splitlines())
+got = [[frame["function"] for frame in event["args"]["stack"]] for event in events if event["event"] == "UserLog"]
+assert got == list(STACKS.values()), got
 END
 python=$(python3 -c 'import sys; print(sys.executable)')
 for path in "${ways[@]}" "$dir/none"; do

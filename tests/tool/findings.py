@@ -374,6 +374,14 @@ def check_samples(file):
         assert info(file)["trace"]["stands_out"].endswith("; " + told), (info(file)["trace"]["stands_out"], told)
         row, = [row for row in info(file)["sampled"] if row["name"] == "(code in no file)"]
         assert (row["self"], row["total"]) == (0 if called else 20, 20) and not any("0x" in row["name"] for row in info(file)["sampled"])
+    # The kernel's part of a clock's reading, which has no name, counts as the call.
+    t = Trace()
+    threads(t, 1)
+    for i in range(40):
+        t.sample(100 + i, 1, 1, 1, t.stack("linux-vdso.so.1!0xaf0", "clock_gettime", "main"))
+    t.event(1, 1000, GO_STOP, t.string("preempted"), t.stack("main"))
+    write(t, file)
+    assert [row["name"] for row in info(file)["sampled"]] == ["clock_gettime", "main"], info(file)["sampled"]
     # All samples are in what a goroutine began with, and what it calls: that is no news.
     t = Trace()
     threads(t, 1)

@@ -25,9 +25,18 @@ static uint32_t function_in(const hot *h, pool_frame frame) {
   return !frame.file && name.size > 2 && memcmp(name.data, "0x", 2) == 0 ? h->no_file : frame.function;
 }
 
+/* The kernel gives each process a small library for clock_gettime and the like, most functions of which have no names.
+ */
+static bool is_kernels(pool_frame frame) {
+  static const char begin[] = "linux-vdso";
+  pool_text name = pool_text_of(frame.function);
+  return name.size > strlen(begin) && memcmp(name.data, begin, strlen(begin)) == 0;
+}
+
 static void add_stack(hot *h, const sampled_stack *sampled) {
   pool_stack s = pool_stack_of(sampled->stack);
   uint32_t i, j;
+  for (; s.count > 1 && is_kernels(s.frames[0]); s.count--) s.frames++; /* it counts as its caller in the C library */
   for (i = 0; i < s.count; i++) {
     uint32_t name = function_in(h, s.frames[i]);
     hot_function *f;

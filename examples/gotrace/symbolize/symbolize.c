@@ -99,6 +99,7 @@ struct symbolizer {
   map by_key;  /* from what a file is known by, build id (or else path) and relative addresses, to an object */
   object *objects;
   map mangled; /* struct mangled by name */
+  map started; /* from a function's name without a symbol to its name, (uint32_t), both texts: see find_main() */
   /* The current trace. */
   const uint8_t *data; /* NULL: there is none */
   size_t size;
@@ -639,7 +640,8 @@ static void demangle_all(symbolizer *s) {
 
 static uint32_t demangled(const symbolizer *s, uint32_t name) {
   const mangled *of = map_get(&s->mangled, name);
-  return of && of->demangled ? of->demangled : name;
+  uint32_t is = (uint32_t)(uintptr_t)map_get(&s->started, name);
+  return of && of->demangled ? of->demangled : is ? is : name;
 }
 
 /* Looks up everything that can be known about a file's addresses. */
@@ -684,13 +686,42 @@ static object *object_at(const tables *t, const frame *f, uint64_t *pc) {
   return m ? m->object : NULL;
 }
 
+/* Whether this is how the tracer names a function without a symbol: "pigz!0x11240", "pigz+0x11250". */
+static bool is_nameless(uint32_t text) {
+  pool_text name = pool_text_of(text);
+  size_t i = name.size;
+  while (i > 0 && name.data[i - 1] != '!' && name.data[i - 1] != '+') i--;
+  return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
+}
+
+static void is_started_as(symbolizer *s, uint32_t name, const char *function) {
+  pool_text text = pool_text_of(name);
+  if (is_nameless(name) && memchr(text.data, '!', text.size)) /* the function's begin, not a place in it */
+    map_put(&s->started, name, (void *)(uintptr_t)pool_put_string(function));
+}
+
+/* Of a program without symbols, stacks show two functions: the C library's __libc_start_main was called by _start, and
+ * calls main, in some versions by way of another function of the C library. `f`: four frames, innermost first. */
+static void find_main(symbolizer *s, const tables *t, const frame *f) {
+  static const char start[] = "__libc_start_main", calls[] = "__libc_start_call_main";
+  bool by_way;
+  if (strncmp(pool_text_of(string_of(t, f[2].function)).data, start, strlen(start)) != 0) return;
+  by_way = f[1].file == f[2].file || strcmp(pool_text_of(string_of(t, f[1].function)).data, calls) == 0;
+  is_started_as(s, string_of(t, f[by_way ? 0 : 1].function), "main");
+  is_started_as(s, string_of(t, f[3].function), "_start");
+}
+
 /* First pass over a stack: collects addresses and names to look up. `c` is after the stack's id. */
 static void look_at_stack(symbolizer *s, const tables *t, cursor *c) {
   uint64_t count = number_at(c);
+  frame last[4] = {{0}};
   for (; count; count--) {
     frame f = take_frame(c);
     uint64_t pc;
     object *o = object_at(t, &f, &pc);
+    memmove(last, last + 1, 3 * sizeof f);
+    last[3] = f;
+    find_main(s, t, last);
     want_demangled(s, string_of(t, f.function));
     if (!o || map_get(&o->places, pc)) continue;
     GROW(o->addresses, o->count, o->capacity);
@@ -723,14 +754,6 @@ static void put_frame(bytes *b, uint64_t pc, uint64_t function, uint64_t file, u
   put_number(b, function);
   put_number(b, file);
   put_number(b, line);
-}
-
-/* Whether this is how the tracer names a function without a symbol: "pigz!0x11240", "pigz+0x11250". */
-static bool is_nameless(uint32_t text) {
-  pool_text name = pool_text_of(text);
-  size_t i = name.size;
-  while (i > 0 && name.data[i - 1] != '!' && name.data[i - 1] != '+') i--;
-  return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
 }
 
 /* Writes the frames that replace a frame; returns their number. */
@@ -958,6 +981,7 @@ void symbolizer_free(symbolizer *s) {
   map_free(&s->modules);
   map_free(&s->by_key);
   map_free(&s->mangled);
+  map_free(&s->started);
   free(s->strings.data);
   free(s->stack.data);
   free(s);
