@@ -19,9 +19,9 @@ typedef struct hot_function {
 
 typedef struct hot {
   uint64_t samples;
-  map stacks;    /* uint64_t: samples, by stack */
-  map functions; /* struct hot_function, by name; see hot_end() */
-  uint32_t no_file;
+  map stacks;       /* uint64_t: samples, by stack */
+  map functions;    /* struct hot_function, by name; see hot_end() */
+  uint32_t no_file; /* NO_FILE as text */
 } hot;
 
 void hot_take(hot *h, uint32_t stack);
