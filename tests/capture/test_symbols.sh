@@ -436,17 +436,22 @@ STACKS = {("sort!0x37d0",): ["main"], ("work", "sort!0x37d0", inner, start, "sor
           ("work", "old!0x10", "__libc_start_main", "old!0x20"): ["work", "main", "__libc_start_main", "_start"],
           ("work", "far+0x10", inner, start, "far+0x20"): ["work", "far+0x10", inner, start, "far+0x20"],
           ("work", "run", inner, start, "begin"): ["work", "run", inner, start, "begin"], (start, "sort!0x99"): [start, "_start"]}
-t = Trace()
-t.files = {name: "/lib/libc.so.6" for name in (inner, start, "__libc_start_main", "libc.so.6!0x20")}
-t.event(1, 0, PROC_STATUS, 1, 1)
-t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
-for i, stack in enumerate(STACKS):
-    t.event(1, 10 + i, LOG, 0, t.string("key"), t.string("value"), t.stack(*stack))
-open(file, "wb").write(t.data())
+libraries = {name: "/lib/libc.so.6" for name in (inner, start, "__libc_start_main", "libc.so.6!0x20")}
+other = {"sort!0x37d0": "/opt/sort"}  # another program of that name
+trace = Generations()
+for number, (files, stacks) in enumerate(((libraries, STACKS), (other, [("sort!0x37d0",)]))):
+    t, at = Trace(), 1000 * number
+    t.files = files
+    t.event(1, at, PROC_STATUS, 1, 1)
+    t.event(1, at + 1, GO_STATUS, 1, 1, RUNNING)
+    for i, stack in enumerate(stacks):
+        t.event(1, at + 10 + i, LOG, 0, t.string("key"), t.string("value"), t.stack(*stack))
+    trace.append(t)
+open(file, "wb").write(trace.data())
 subprocess.run([tool, "symbolize", "-o", file, file], check=True, stderr=subprocess.DEVNULL)
 events = map(json.loads, subprocess.run([tool, "dump", "--json", file], check=True, stdout=subprocess.PIPE).stdout.splitlines())
 got = [[frame["function"] for frame in event["args"]["stack"]] for event in events if event["event"] == "UserLog"]
-assert got == list(STACKS.values()), got
+assert got == [*STACKS.values(), ["sort!0x37d0"]], got
 END
 python=$(python3 -c 'import sys; print(sys.executable)')
 for path in "${ways[@]}" "$dir/none"; do

@@ -434,7 +434,7 @@ def check_slept_after(file):
 def headlines():
     """Traces, and what `info` says first of each: what the busiest function did, whatever that was."""
     def recorded(first):
-        t, main = Trace(), None
+        t = Trace()
         t.event(1, 0, PROC_STATUS, 1, 1)
         t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
         if first == "main":

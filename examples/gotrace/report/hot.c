@@ -25,8 +25,7 @@ static uint32_t function_in(const hot *h, pool_frame frame) {
   return !frame.file && name.size > 2 && memcmp(name.data, "0x", 2) == 0 ? h->no_file : frame.function;
 }
 
-/* The kernel gives each process a small library, for clock_gettime and the like. Most of its functions have no names.
- */
+/* The kernel gives each process a library, for clock_gettime and the like, most of whose functions have no names. */
 static bool is_kernels(pool_frame frame) {
   static const char begin[] = "linux-vdso";
   pool_text name = pool_text_of(frame.function);

@@ -99,7 +99,7 @@ struct symbolizer {
   map by_key;  /* from what a file is known by, build id (or else path) and relative addresses, to an object */
   object *objects;
   map mangled; /* struct mangled by name */
-  map started; /* from a function's name without a symbol to its name, (uint32_t), both texts: see find_main() */
+  map started; /* by nameless_key(), (uint32_t), a text: the name that find_main() has found */
   /* The current trace. */
   const uint8_t *data; /* NULL: there is none */
   size_t size;
@@ -640,8 +640,7 @@ static void demangle_all(symbolizer *s) {
 
 static uint32_t demangled(const symbolizer *s, uint32_t name) {
   const mangled *of = map_get(&s->mangled, name);
-  uint32_t is = (uint32_t)(uintptr_t)map_get(&s->started, name);
-  return of && of->demangled ? of->demangled : is ? is : name;
+  return of && of->demangled ? of->demangled : name;
 }
 
 /* Looks up everything that can be known about a file's addresses. */
@@ -694,10 +693,16 @@ static bool is_nameless(uint32_t text) {
   return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
 }
 
-static void is_started_as(symbolizer *s, uint32_t name, const char *function) {
+/* What a function without a symbol is known by: its name and its file. Two files may have one such name. */
+static uint64_t nameless_key(const tables *t, const frame *f) {
+  return (uint64_t)string_of(t, f->function) << 32 | string_of(t, f->file);
+}
+
+static void is_started_as(symbolizer *s, const tables *t, const frame *f, const char *function) {
+  uint32_t name = string_of(t, f->function);
   pool_text text = pool_text_of(name);
   if (is_nameless(name) && memchr(text.data, '!', text.size)) /* the function's begin, not a place in it */
-    map_put(&s->started, name, (void *)(uintptr_t)pool_put_string(function));
+    map_put(&s->started, nameless_key(t, f), (void *)(uintptr_t)pool_put_string(function));
 }
 
 /* Of a program without symbols, stacks show two functions: the C library's __libc_start_main was called by _start, and
@@ -707,8 +712,8 @@ static void find_main(symbolizer *s, const tables *t, const frame *f) {
   bool by_way;
   if (strncmp(pool_text_of(string_of(t, f[2].function)).data, start, strlen(start)) != 0) return;
   by_way = f[1].file == f[2].file || strcmp(pool_text_of(string_of(t, f[1].function)).data, calls) == 0;
-  is_started_as(s, string_of(t, f[by_way ? 0 : 1].function), "main");
-  is_started_as(s, string_of(t, f[3].function), "_start");
+  is_started_as(s, t, &f[by_way ? 0 : 1], "main");
+  is_started_as(s, t, &f[3], "_start");
 }
 
 /* First pass over a stack: collects addresses and names to look up. `c` is after the stack's id. */
@@ -773,8 +778,10 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
   }
   if (!last || !last->line || !last->function) { /* only a symbol's name, which may be a neighbour's */
     const char *symbol = o && is_nameless(old) ? small_name(o, pc) : NULL;
+    uint32_t started = (uint32_t)(uintptr_t)map_get(&s->started, nameless_key(t, f));
     if (last && o->separate && last->function) name = last->function;
     else if (symbol) name = demangled(s, pool_put_string(symbol));
+    else if (started) name = started;
     if (name != old) function = string_id(s, t, name);
     put_frame(b, f->pc, function, f->file, f->line);
     return 1;
