@@ -406,7 +406,7 @@ grep -q "neither llvm-symbolizer nor addr2line" "$dir/err" || fail "not told: $(
 frames "$dir/same.trace" | grep -q "^words::Counter<int>::count(int) $dir/inlined:0" || fail "$(frames "$dir/same.trace")"
 # Names of C++ and of Rust, old and new, by each demangler; the library of C++ knows all but the new ones of Rust.
 cat >"$dir/mangled.py" <<'END'
-import subprocess, sys
+import json, subprocess, sys
 sys.path.insert(0, "tests/tool")
 from made_trace import *
 tool, file, with_new = sys.argv[1:]
@@ -415,7 +415,8 @@ def rust(*parts):
 NAMES = {"_ZN3foo3barEiPKc": "foo::bar(int, char const*)", rust("core", "ptr", "drop_in_place"): "core::ptr::drop_in_place",
          rust("_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$", "drop"): "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
          "_Z3putNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES4_": "put(std::string, std::string)",
-         rust("app", "run", "_$u7b$$u7b$closure$u7d$$u7d$"): "app::run::{{closure}}", "_Znope": "_Znope", "plain": "plain"}
+         rust("app", "run", "_$u7b$$u7b$closure$u7d$$u7d$"): "app::run::{{closure}}", "_Znope": "_Znope", "plain": "plain",
+         "_ZN3foo4onceEv.llvm.12345": "foo::once()"}
 if int(with_new):
     NAMES["_RNvC6_123foo3bar"] = "123foo::bar"
 t = Trace()
@@ -428,6 +429,29 @@ subprocess.run([tool, "symbolize", "-o", file, file], check=True, stderr=subproc
 dump = subprocess.run([tool, "dump", file], check=True, stdout=subprocess.PIPE).stdout.decode()
 got = [line.split(None, 1)[1].rsplit(" ", 1)[0].replace("[0]", "") for line in dump.splitlines() if line.startswith("        ")]
 assert got == list(NAMES.values()), got
+# Stacks tell which functions of a program without symbols are _start and main, also where they are seen alone.
+inner, start = "__libc_start_call_main", "__libc_start_main@GLIBC_2.34"
+STACKS = {("sort!0x37d0",): ["main"], ("work", "sort!0x37d0", inner, start, "sort!0x6560"): ["work", "main", inner, start, "_start"],
+          ("work", "tar!0x10", "libc.so.6!0x20", start, "tar!0x30"): ["work", "main", "libc.so.6!0x20", start, "_start"],
+          ("work", "old!0x10", "__libc_start_main", "old!0x20"): ["work", "main", "__libc_start_main", "_start"],
+          ("work", "far+0x10", inner, start, "far+0x20"): ["work", "far+0x10", inner, start, "far+0x20"],
+          ("work", "run", inner, start, "begin"): ["work", "run", inner, start, "begin"], (start, "sort!0x99"): [start, "_start"]}
+libraries = {name: "/lib/libc.so.6" for name in (inner, start, "__libc_start_main", "libc.so.6!0x20")}
+other = {"sort!0x37d0": "/opt/sort"}  # another program of that name
+trace = Generations()
+for number, (files, stacks) in enumerate(((libraries, STACKS), (other, [("sort!0x37d0",)]))):
+    t, at = Trace(), 1000 * number
+    t.files = files
+    t.event(1, at, PROC_STATUS, 1, 1)
+    t.event(1, at + 1, GO_STATUS, 1, 1, RUNNING)
+    for i, stack in enumerate(stacks):
+        t.event(1, at + 10 + i, LOG, 0, t.string("key"), t.string("value"), t.stack(*stack))
+    trace.append(t)
+open(file, "wb").write(trace.data())
+subprocess.run([tool, "symbolize", "-o", file, file], check=True, stderr=subprocess.DEVNULL)
+events = map(json.loads, subprocess.run([tool, "dump", "--json", file], check=True, stdout=subprocess.PIPE).stdout.splitlines())
+got = [[frame["function"] for frame in event["args"]["stack"]] for event in events if event["event"] == "UserLog"]
+assert got == [*STACKS.values(), ["sort!0x37d0"]], got
 END
 python=$(python3 -c 'import sys; print(sys.executable)')
 for path in "${ways[@]}" "$dir/none"; do

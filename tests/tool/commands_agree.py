@@ -557,20 +557,28 @@ def check_unknown(path):
 
 
 def check_headline(path, report):
-    """The function that the headline names has run longer than others, for at least 1 % of the time, or has been blocked."""
-    named = re.search(r"^(.*) (?:is busiest|waited \S+ m?u?s for a proc(?:essor)?, and ran )", report["trace"]["stands_out"])
-    idle = re.search(r"^(.*) was blocked (\d+) % of its time, most of that for: .*; it ran ", report["trace"]["stands_out"])
+    """The function that the headline names has run longer than others, for at least 1 % of the time, or did something else for
+    longer. What it did for longest, apart from running, has the share that is told."""
+    told = report["trace"]["stands_out"]
+    named = re.search(r"^(.*?)(?: \((\d+) goroutines\))? (?:is busiest|waited \S+ m?u?s for a proc(?:essor)?, and ran )", told)
+    idle = re.search(r"^(.*?)(?: \((\d+) goroutines\))? was (?:blocked|waiting|in system calls) .*; it ran ", told)
     own = {row["name"]: row["running"] for row in report["functions"]
            if row["name"] and (not row["name"].startswith("runtime.") or row["name"] == "runtime.main")}
-    plain = all(name.isprintable() and len(name.encode()) < 160 for name in own)  # others are shown differently
-    if named and plain:
-        check(own.get(named.group(1)) == max(own.values()) >= report["trace"]["duration"] / 100, path, "headline:",
-              report["trace"]["stands_out"])
-    if idle and plain:
-        row, = [row for row in report["functions"] if row["name"] == idle.group(1)]
-        whole = sum(row[state] for state in ("running", "runnable", "syscall", "syscall_blocked", "blocked"))
-        check(row["running"] == max(own.values()) < report["trace"]["duration"] / 100 and row["blocked"] > row["running"] and
-              abs(100 * row["blocked"] / whole - int(idle.group(2))) <= 0.5, path, "headline:", report["trace"]["stands_out"])
+    if not all(name.isprintable() and len(name.encode()) < 160 for name in own):  # these are shown differently
+        named = idle = None
+    rest = re.search(r"(?:is busiest, but|; it was|^.*? was) (blocked|waiting for a proc|in system calls)\D* (\d+) % of its time", told)
+    if named:
+        check(own.get(named.group(1)) == max(own.values()) >= report["trace"]["duration"] / 100, path, "headline:", told)
+    if idle:
+        check(own.get(idle.group(1)) == max(own.values()) < report["trace"]["duration"] / 100, path, "headline:", told)
+    if named or idle:
+        row, = [row for row in report["functions"] if row["name"] == (named or idle).group(1)]
+        check(int((named or idle).group(2) or 1) == max(row["count"], 1), path, "headline:", told, row)
+    if (named or idle) and rest:
+        others = {"blocked": row["blocked"], "waiting for a proc": row["runnable"], "in system calls": row["syscall"] + row["syscall_blocked"]}
+        share = 100 * others[rest.group(1)] / (row["running"] + sum(others.values()))
+        check(others[rest.group(1)] == max(others.values()) and abs(share - int(rest.group(2))) <= 0.51, path, "headline:", told, row)
+        check(("it was" in rest.group(0)) == (others[rest.group(1)] <= row["running"]), path, "headline:", told, row)
     functions = {row["id"]: row["function"] for row in report["goroutines"]}
     for row in report["latencies"]:
         check(row["function"] == functions[row["goroutine"]] or len(functions) < len(report["goroutines"]), path, "latency of", row)

@@ -175,6 +175,8 @@ CLASSES = [  # reason, frames, class, place
     ("sync: mutex", ("pthread_mutex_lock", "g_mutex_lock_slowpath", "g_mutex_lock", "load"), "mutex", "load"),
     ("sync: futex", ("__syscall", "std::sys::sync::mutex::futex::Mutex::lock_contended", "<std::sync::Mutex<T>>::lock", "app::fetch"), "futex",
      "app::fetch"),
+    ("sync: condition variable", ("pthread_cond_wait", "os::PlatformMonitor::wait(long)", "Monitor::wait(long)", "VMThread::execute", "thread_native_entry"),
+     "condition variable", "VMThread::execute"),
     ("sync: condition variable", ("pthread_cond_wait", "PlatformMonitor::wait", "Monitor::wait", "VMThread::run", "thread_native_entry"),
      "condition variable", "VMThread::run"),
     ("sync: semaphore", ("sem_wait", "PyThread_acquire_lock_timed", "lock_PyThread_acquire_lock", "acquire"), "semaphore", "acquire"),
@@ -358,6 +360,36 @@ def check_samples(file):
     assert rows[0]["name"] == "main.main" and re.search(r"count CPU samples +running.*\n +1 +3 ", run("info", file)), run("info", file)
     write(stopped(), file)
     assert all("samples" not in row for row in info(file)["functions"]) and "CPU samples" not in run("info", file)
+    # Half of 40 samples are in code whose names nobody has told, in five places, or in what it calls.
+    for called, told in (["compiled"], "50 % of the CPU samples are in compiled"), (
+            ["compiled", "lives", "moves", "sweeps", "marks"], "50 % of the CPU samples are in (code in no file) and what it calls"), (
+            [], "50 % of the CPU samples are in (code in no file)"):
+        t = Trace()
+        threads(t, 1)
+        for i in range(20):
+            t.sample(100 + i, 1, 1, 1, t.stack(*called[i % 5:i % 5 + 1] or called[:1], "0x%x" % (4096 + i % 5), "0x5000", "main"))
+            t.sample(200 + i, 1, 1, 1, t.stack("f%d" % (i % 10), "main"))
+        t.event(1, 1000, GO_STOP, t.string("preempted"), t.stack("main"))
+        write(t, file)
+        assert info(file)["trace"]["stands_out"].endswith("; " + told), (info(file)["trace"]["stands_out"], told)
+        row, = [row for row in info(file)["sampled"] if row["name"] == "(code in no file)"]
+        assert (row["self"], row["total"]) == (0 if called else 20, 20) and not any("0x" in row["name"] for row in info(file)["sampled"])
+    # The kernel's part of a clock's reading, which has no name, counts as the call.
+    t = Trace()
+    threads(t, 1)
+    for i in range(40):
+        t.sample(100 + i, 1, 1, 1, t.stack("linux-vdso.so.1!0xaf0", "clock_gettime", "main"))
+    t.event(1, 1000, GO_STOP, t.string("preempted"), t.stack("main"))
+    write(t, file)
+    assert [row["name"] for row in info(file)["sampled"]] == ["clock_gettime", "main"], info(file)["sampled"]
+    # All samples are in what a goroutine began with, and what it calls: that is no news.
+    t = Trace()
+    threads(t, 1)
+    for i in range(60):
+        t.sample(100 + i, 1, 1, 1, t.stack("f%d" % (i % 10), "main"))
+    t.event(1, 1000, GO_STOP, t.string("preempted"), t.stack("main"))
+    write(t, file)
+    assert "CPU samples" not in info(file)["trace"]["stands_out"], info(file)["trace"]
 
 
 def check_waits_for_python(file):
@@ -399,6 +431,58 @@ def check_slept_after(file):
     assert [row.get("last_ended_by_process") for row in rows] == [process], rows
 
 
+def headlines():
+    """Traces, and what `info` says first of each: what the busiest function did, whatever that was."""
+    def recorded(first):
+        t = Trace()
+        t.event(1, 0, PROC_STATUS, 1, 1)
+        t.event(1, 1, GO_STATUS, 1, 1, RUNNING)
+        if first == "main":
+            t.string("gotrace record: context switches")
+            t.event(1, 2, LOG, 0, t.string("gotrace record: CPU time"), t.string("1000"), t.stack("main"))
+        return t
+
+    def calls(t, times):
+        """Of goroutine 1: from when to when it is in a system call in a stack."""
+        for count, (begin, end, stack) in enumerate(times):
+            t.event(1, begin, SYSCALL_BEGIN, count + 1, stack)
+            t.event(1, end, SYSCALL_END)
+        t.event(1, 10000, GO_DESTROY)
+        return t
+
+    t = recorded("main")
+    read, write, take = t.stack("read", "copy", "main"), t.stack("write", "copy", "main"), t.stack("read", "begin", "main")
+    yield (calls(t, [(1000, 3000, read), (4000, 6000, write), (7000, 9900, take)]),
+           "main is busiest, but in system calls 69 % of its time, most of that in read")
+    t = recorded("main")
+    read, write, sync = t.stack("read", "main"), t.stack("write", "main"), t.stack("fsync", "main")
+    yield (calls(t, [(1000, 3000, read), (4000, 6000, write), (7000, 9500, sync)]),
+           "main is busiest, but in system calls 65 % of its time")
+    t = recorded("main.main")
+    load = t.stack("syscall.Syscall", "syscall.read", "os.(*File).Read", "main.load", "main.main")
+    yield (calls(t, [(1000, 3500, load), (6000, 7500, load)]),
+           "main.main is busiest: it ran 6.000 us, 60 % of its time; it was in system calls 40 % of its time, most of that in main.load")
+    t = recorded("main")
+    yield calls(t, [(1000, 2500, t.stack("read", "main"))]), "main is busiest: it ran 8.500 us, 85 % of its time"
+    # Threads of a function take turns on a processor. None of them has it for most of its time.
+    for turns, text in ([(2, 200), (3, 3000), (4, 6000)], "work (3 goroutines) waited 9.110 us for a processor, and ran 8.780 us"), (
+            [(2, 200), (3, 3000), (2, 6000), (3, 8500)],
+            "work (2 goroutines) is busiest: it ran 8.770 us, 50 % of its time; it was waiting for a processor 50 % of its time"):
+        t = recorded("main")
+        t.event(2, 0, PROC_STATUS, 2, 1)
+        for g in sorted({g for g, _ in turns}):
+            t.event(1, 10 * g, GO_CREATE, g, t.stack("work"), t.stack("main"))
+        t.event(1, 100, GO_BLOCK, t.string("sync: join"), t.stack("join", "main"))
+        for i, (g, begin) in enumerate(turns):
+            t.event(2, begin, GO_START, g, 1 + [g for g, _ in turns[:i]].count(g))
+            end = turns[i + 1][1] - 10 if i + 1 < len(turns) else 9000
+            if g in [g for g, _ in turns[i + 1:]]:
+                t.event(2, end, GO_STOP, t.string("preempted"), t.stack("work"))
+            else:
+                t.event(2, end, GO_DESTROY)
+        yield t, text
+
+
 def known(directory):
     file = os.path.join(directory, "known.trace")
     for make in handed_on, another_lock, helpers, other_waits, permits, passed_through, told, told_then_handed_on, waits_for_python:
@@ -421,6 +505,9 @@ def known(directory):
     assert sum(row["blocked_count"] for row in info(file)["waits"]) == len(CLASSES)
     for time, row in found.items():
         assert wanted[time] == row, "%s, not %s" % (row, wanted[time])
+    for trace, text in headlines():
+        write(trace, file)
+        assert info(file)["trace"]["stands_out"] == text, (info(file)["trace"]["stands_out"], text)
     check_stopped(file)
     check_samples(file)
     check_waits_for_python(file)

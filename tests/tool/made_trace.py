@@ -34,6 +34,7 @@ class Trace:
     """A trace of Go 1.23 whose clock counts nanoseconds from 1000 on."""
 
     line = 1  # of all frames
+    files = {}  # by function, those that are not x.go
 
     def __init__(self):
         self.strings, self.stacks, self.threads, self.samples = {}, {}, collections.defaultdict(list), []
@@ -43,12 +44,15 @@ class Trace:
         return self.strings.setdefault(text, len(self.strings) + 1)
 
     def stack(self, *functions):
-        """innermost first"""
+        """innermost first; one that is called by its address is in no file"""
         return self.stacks.setdefault(functions, len(self.stacks) + 1)
 
     def pc(self, function):
         """Go takes frames with equal addresses for one function, in all generations."""
         return PCS.setdefault(function, 4096 + len(PCS))
+
+    def file(self, function):
+        return 0 if function.startswith("0x") else self.string(self.files.get(function, "x.go"))
 
     def event(self, thread, time, kind, *arguments):
         self.threads[thread].append((time, kind, arguments))
@@ -78,7 +82,7 @@ class Trace:
             return found + batch(NO_ID, 1000, data)
 
         trace += batch(NO_ID, 1000, numbers(8, 10**9)) + table(2, [numbers(3, id, len(functions)) + b"".join(
-            numbers(self.pc(function), self.string(function), self.string("x.go"), self.line) for function in functions)
+            numbers(self.pc(function), self.string(function), self.file(function), self.line) for function in functions)
             for functions, id in self.stacks.items()])
         for time, *sample in self.samples:
             trace += batch(NO_ID, 1000, numbers(6, 7, time + 1000, *sample))

@@ -71,6 +71,17 @@ static void add_wait(causes *c, wait_class is, uint32_t place, int64_t time, con
   if (!part->by) to->waits.unended++;
 }
 
+static void add_call(causes *c, const stretch *part) {
+  pool_stack s = pool_stack_of(part->stack);
+  uint32_t name = name_of(part->g), function;
+  call_sum *to;
+  bool made;
+  function = !c->waits.recorded ? own_function(&c->waits, part->stack) : s.count ? s.frames[0].function : 0;
+  to = sum_of(&c->call_sums, name, function, 0, sizeof *to, &made);
+  if (made) to->name = name, to->function = function;
+  to->total += (uint64_t)between(part->begin, part->end);
+}
+
 static holder_sum *add_part(causes *c, wait_class is, uint32_t place, const part_of_wait *part, uint64_t waiter) {
   bool made, longest;
   uint32_t own = is == WAIT_GIL_CLASS ? name_of(part->holder)
@@ -217,7 +228,10 @@ static void take_stretch(consumer *to, const stretch *part) {
   unsigned does = does_in(&c->waits, part->status, part->stack, part->reason);
   open_task *t;
   if (part->status == GO_WAITING && part->end > part->begin) take_wait(c, part, by);
-  if (part->status == GO_SYSCALL) SIDE(gil_wait, &c->gil_waits, part->g->number)->goes_on = false;
+  if (part->status == GO_SYSCALL) {
+    SIDE(gil_wait, &c->gil_waits, part->g->number)->goes_on = false;
+    if (part->chosen) add_call(c, part);
+  }
   if (part->status == GO_RUNNING && part->chosen) {
     int64_t stopped = stopped_between(&c->holders.stopped, to->w, part->begin, part->end);
     if (stopped > 0) {
@@ -513,6 +527,15 @@ uint64_t samples_of(const causes *c, uint32_t name) {
   return sum ? *sum : 0;
 }
 
+uint32_t most_called(const causes *c, uint32_t name, int64_t total) {
+  size_t i;
+  for (i = 0; i < c->call_sums.count; i++) {
+    const call_sum *s = c->call_sums.values[i];
+    if (s->name == name && s->function && s->total > (uint64_t)total / 2) return s->function;
+  }
+  return 0;
+}
+
 const char *did_text(causes *c, const activity *did, char text[DID_TEXT]) {
   int64_t time, whole = whole_of(did);
   unsigned most = most_of(did, &time);
@@ -547,6 +570,7 @@ void causes_free(causes *c) {
   free_sums(&c->holder_sums, offsetof(holder_sum, parts));
   free_sums(&c->stops, offsetof(stop_sum, pauses));
   free_sums(&c->task_kinds, offsetof(kind_of_task, whole));
+  map_free(&c->call_sums);
   map_free(&c->gos);
   map_free(&c->stuck);
   map_free(&c->tasks);

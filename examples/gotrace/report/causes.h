@@ -38,6 +38,11 @@ typedef struct holder_sum { /* parts of waits of a class in a place, through a h
   bool several;      /* goroutines were holders */
 } holder_sum;
 
+typedef struct call_sum { /* system calls of goroutines with a name, in a function */
+  uint32_t name, function;
+  uint64_t total;
+} call_sum;
+
 typedef struct stop_sum { /* stop-the-worlds for a reason by a function */
   uint32_t reason, place;
   uint32_t stack; /* of the longest */
@@ -87,7 +92,7 @@ typedef struct causes {
   filter selection;
   waits waits;
   holders holders;
-  map wait_sums, holder_sums, stops, gos, stuck, task_kinds;
+  map wait_sums, holder_sums, call_sums, stops, gos, stuck, task_kinds;
   map tasks;          /* struct open_task, by id; NULL: it has ended */
   map stopped;        /* int64_t by 1 + name: running time of goroutines while the world was stopped */
   map sampled;        /* uint64_t by 1 + name: CPU samples of goroutines */
@@ -135,6 +140,10 @@ int64_t stopped_time(const causes *c, uint32_t name);
 
 /* How many CPU samples goroutines with a name have. */
 uint64_t samples_of(const causes *c, uint32_t name);
+
+/* The function in which goroutines with a name were in system calls for more than half of `total`: in a trace of
+ * `gotrace record` that of the C library, otherwise the program's; 0: none, or it is not known. */
+uint32_t most_called(const causes *c, uint32_t name, int64_t total);
 
 /* How many goroutines that began with a function have ended. */
 uint64_t ended_of(const causes *c, uint32_t name);

@@ -15,7 +15,8 @@
  *                 cpu (only there: CPU time); stopped: how much of running was while the world was stopped; of single
  *                 stretches running_*, runnable_*, syscall_*
  *     function_reasons  by function and reason, its waits: blocked_*
- *     sampled     CPU samples by function: self, and total, with those in what it called
+ *     sampled     CPU samples by function: self, and total, with those in what it called. "(code in no file)": compiled
+ *                 while the program ran, with unknown names
  *     reasons     waits by reason: blocked_*
  *     waits       by class and place, the innermost function that is the program's own: class, place, blocked_*
  *     holders     waits for locks, channels and the like, by who had them or did what was waited for: class, place (of

@@ -97,8 +97,9 @@ static const char *const prefixes[] = {
     "uv_rwlock_", "uv_cond_", "uv_sem_", "uv_barrier_", "uv_thread_", "apr_thread_", "SDL_Lock", "SDL_Unlock",
     "SDL_Cond", "SDL_Sem", "SDL_RunThread",
     /* Java's virtual machine */
-    "thread_native_entry", "Monitor::", "Mutex::", "MutexLocker::", "PlatformMonitor::", "PlatformMutex::",
-    "PlatformEvent::", "os::PlatformEvent::", "ObjectMonitor::", "Parker::",
+    "thread_native_entry",
+    "Monitor::", "Mutex::", "MutexLocker::", "PlatformMonitor::", "PlatformMutex::", "PlatformEvent::", "os::Platform",
+    "ObjectMonitor::", "Parker::",
     /* CPython */
     "pythread_wrapper", "PyThread_", "lock_PyThread_", "take_gil", "drop_gil", "PyEval_RestoreThread",
     "PyEval_SaveThread", "PyEval_AcquireThread", "PyEval_ReleaseThread", "PyGILState_", "PyCOND_", "PyMUTEX_"};

@@ -99,6 +99,7 @@ struct symbolizer {
   map by_key;  /* from what a file is known by, build id (or else path) and relative addresses, to an object */
   object *objects;
   map mangled; /* struct mangled by name */
+  map started; /* by nameless_key(), (uint32_t), a text: the name that find_main() has found */
   /* The current trace. */
   const uint8_t *data; /* NULL: there is none */
   size_t size;
@@ -423,12 +424,29 @@ static size_t abbreviate(char *name, size_t size) {
   return size;
 }
 
+/* The size of a name without the number that LLVM gives to a function of one file which it uses in others, too:
+ * "f (.llvm.123)", "f [clone .llvm.123]", "f.llvm.123". A NUL follows the name. */
+static size_t without_llvm(const char *name, size_t size) {
+  static const char *const before[] = {" (", " [clone ", ""};
+  const char *suffix = strstr(name, ".llvm."), *end = suffix ? suffix + strlen(".llvm.") : name;
+  size_t i, length;
+  end += strspn(end, "0123456789");
+  if (!suffix || end + strspn(end, ")]") != name + size) return size;
+  for (i = 0; i < COUNT(before); i++) {
+    length = strlen(before[i]);
+    if ((size_t)(suffix - name) > length && memcmp(suffix - length, before[i], length) == 0)
+      return (size_t)(suffix - name) - length;
+  }
+  return size;
+}
+
 /* A readable name, as text. */
 static uint32_t put_readable(pool_text line) {
   char name[4096];
   if (line.size >= sizeof name) return pool_put_text(line.data, line.size);
   memcpy(name, line.data, line.size);
-  return pool_put_text(name, abbreviate(name, clean_rust(name, line.size)));
+  name[line.size] = 0;
+  return pool_put_text(name, abbreviate(name, clean_rust(name, without_llvm(name, line.size))));
 }
 
 /* "FILE:LINE", perhaps with a remark in parentheses. "??" means unknown. */
@@ -667,13 +685,48 @@ static object *object_at(const tables *t, const frame *f, uint64_t *pc) {
   return m ? m->object : NULL;
 }
 
+/* Whether this is how the tracer names a function without a symbol: "pigz!0x11240", "pigz+0x11250". */
+static bool is_nameless(uint32_t text) {
+  pool_text name = pool_text_of(text);
+  size_t i = name.size;
+  while (i > 0 && name.data[i - 1] != '!' && name.data[i - 1] != '+') i--;
+  return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
+}
+
+/* What a function without a symbol is known by: its name and its file. Two files may have one such name. */
+static uint64_t nameless_key(const tables *t, const frame *f) {
+  return (uint64_t)string_of(t, f->function) << 32 | string_of(t, f->file);
+}
+
+static void is_started_as(symbolizer *s, const tables *t, const frame *f, const char *function) {
+  uint32_t name = string_of(t, f->function);
+  pool_text text = pool_text_of(name);
+  if (is_nameless(name) && memchr(text.data, '!', text.size)) /* the function's begin, not a place in it */
+    map_put(&s->started, nameless_key(t, f), (void *)(uintptr_t)pool_put_string(function));
+}
+
+/* Of a program without symbols, stacks show two functions: the C library's __libc_start_main was called by _start, and
+ * calls main, in some versions by way of another function of the C library. `f`: four frames, innermost first. */
+static void find_main(symbolizer *s, const tables *t, const frame *f) {
+  static const char start[] = "__libc_start_main", calls[] = "__libc_start_call_main";
+  bool by_way;
+  if (strncmp(pool_text_of(string_of(t, f[2].function)).data, start, strlen(start)) != 0) return;
+  by_way = f[1].file == f[2].file || strcmp(pool_text_of(string_of(t, f[1].function)).data, calls) == 0;
+  is_started_as(s, t, &f[by_way ? 0 : 1], "main");
+  is_started_as(s, t, &f[3], "_start");
+}
+
 /* First pass over a stack: collects addresses and names to look up. `c` is after the stack's id. */
 static void look_at_stack(symbolizer *s, const tables *t, cursor *c) {
   uint64_t count = number_at(c);
+  frame last[4] = {{0}};
   for (; count; count--) {
     frame f = take_frame(c);
     uint64_t pc;
     object *o = object_at(t, &f, &pc);
+    memmove(last, last + 1, 3 * sizeof f);
+    last[3] = f;
+    find_main(s, t, last);
     want_demangled(s, string_of(t, f.function));
     if (!o || map_get(&o->places, pc)) continue;
     GROW(o->addresses, o->count, o->capacity);
@@ -708,14 +761,6 @@ static void put_frame(bytes *b, uint64_t pc, uint64_t function, uint64_t file, u
   put_number(b, line);
 }
 
-/* Whether this is how the tracer names a function without a symbol: "pigz!0x11240", "pigz+0x11250". */
-static bool is_nameless(uint32_t text) {
-  pool_text name = pool_text_of(text);
-  size_t i = name.size;
-  while (i > 0 && name.data[i - 1] != '!' && name.data[i - 1] != '+') i--;
-  return i > 0 && name.size - i > 2 && memcmp(name.data + i, "0x", 2) == 0;
-}
-
 /* Writes the frames that replace a frame; returns their number. */
 static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, uint32_t room) {
   uint32_t old = string_of(t, f->function), name = demangled(s, old);
@@ -733,8 +778,10 @@ static uint32_t write_frame(symbolizer *s, tables *t, const frame *f, bytes *b, 
   }
   if (!last || !last->line || !last->function) { /* only a symbol's name, which may be a neighbour's */
     const char *symbol = o && is_nameless(old) ? small_name(o, pc) : NULL;
+    uint32_t started = (uint32_t)(uintptr_t)map_get(&s->started, nameless_key(t, f));
     if (last && o->separate && last->function) name = last->function;
     else if (symbol) name = demangled(s, pool_put_string(symbol));
+    else if (started) name = started;
     if (name != old) function = string_id(s, t, name);
     put_frame(b, f->pc, function, f->file, f->line);
     return 1;
@@ -941,6 +988,7 @@ void symbolizer_free(symbolizer *s) {
   map_free(&s->modules);
   map_free(&s->by_key);
   map_free(&s->mangled);
+  map_free(&s->started);
   free(s->strings.data);
   free(s->stack.data);
   free(s);
