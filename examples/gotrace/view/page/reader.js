@@ -57,7 +57,11 @@ class Reader {
   // Makes a blob of a piece of output: in a worker of its own, since Chromium copies it at once, which takes 100 ms. Firefox does that
   // elsewhere, and reads the parts of a blob that a worker made wrongly.
   keep(piece) {
-    if (FIREFOX) return new Response(piece).blob().finally(forget);
+    if (FIREFOX) {
+      const response = new Response(piece); // a copy
+      piece.buffer.transfer?.(0); // at once: on a busy machine it looks for garbage too late
+      return response.blob().finally(forget);
+    }
     const {port1: from, port2: to} = new MessageChannel();
     this.keeper ??= new Worker(this.script);
     return new Promise((resolve, reject) => {

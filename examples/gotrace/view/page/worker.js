@@ -59,12 +59,22 @@ class Input {
     this.blocks.set(number, block);
     return block;
   }
+  // Frees the block's memory at once, if no other block is in it: see Reader.keep.
+  forget(number) {
+    const {buffer, length} = this.blocks.get(number);
+    this.blocks.delete(number);
+    if (length === buffer.byteLength) buffer.transfer?.(0);
+  }
+  end() {
+    for (const {buffer} of this.blocks.values()) if (buffer.byteLength) buffer.transfer?.(0);
+    this.blocks.clear();
+  }
   // Fetches a block, and those after it if blocks were fetched in this order before: each time twice as many.
   fetchBlocks(number) {
     const {blocks} = this, left = Math.ceil(this.file.size / BLOCK) - number, most = number === this.next ? Math.min(2 * this.count, MOST_AT_ONCE, left) : 1;
     let count = 1;
     while (count < most && !blocks.has(number + count)) count++;
-    while (blocks.size > KEPT - count) blocks.delete(blocks.keys().next().value);
+    while (blocks.size > KEPT - count) this.forget(blocks.keys().next().value);
     new ArrayBuffer(GARBAGE * count);
     const bytes = new Uint8Array(this.fetch(number * BLOCK, (number + count) * BLOCK));
     for (let i = count; i-- > 0;) blocks.set(number + i, bytes.subarray(i * BLOCK, (i + 1) * BLOCK)); // the last one is the first to go
@@ -198,7 +208,7 @@ async function run({module, file, index, words}) {
     status = error instanceof Exit ? error.status : 1;
     system.outputs[2].write(new TextEncoder().encode(String(error)));
   }
-  for (const output of Object.values(system.outputs)) output.end();
+  for (const end of [...Object.values(system.outputs), ...Object.values(system.inputs)]) end.end();
   postMessage({status, errors: await new Blob(system.errors).text(), read: system.inputs[FILES.trace].fetched, memory: system.memory?.buffer.byteLength || 0});
 }
 
