@@ -220,7 +220,9 @@ def check_progress(b):
     drawn = "return gotrace.app.data.outline?.progress && [gotrace.app.data.outline.progress, gotrace.app.painter.frameTimes.length]"
     b.wait_for("(() => {%s})() || !gotrace.app.data.outline" % drawn)
     first = b.run(drawn)
-    time.sleep(1.5)
+    if first:  # a busy machine may need a while
+        b.wait_for("gotrace.app.data.outline?.progress !== %s" % json.dumps(first[0]))
+        time.sleep(0.5)
     later = b.run(drawn)
     if first and later:
         assert first[0] != later[0] and later[1] <= first[1] + 2, (first, later)
