@@ -63,6 +63,9 @@ class Outline {
       if (this.pending !== part) return false;
       this.shown = Object.assign(found, {trace: this.trace, begin: part.begin, end: part.end, errors: ""});
       return true;
+    } catch (error) {
+      if (this.pending !== part) return false; // what is looked at by now is another time
+      throw error;
     } finally {
       if (this.pending === part) this.pending = null;
     }
