@@ -9,9 +9,8 @@
  *     processes semaphores|named|conditions|futexes HOPS    each process waits for its own, in memory that all share
  *     processes mutexes|barriers ROUNDS   all processes wait for one mutex, or for the last one of them
  *     processes children                  waits for children by system, pclose and waitid
- *     processes reused WAY                reads from a pipe by a descriptor that was another file: see
- * reuse_descriptors() processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then
- * sleeps
+ *     processes reused WAY                reads by a descriptor that was another file: see reuse_descriptors()
+ *     processes pipeline MILLISECONDS     copies its input to its output, line by line, by stdio; then sleeps
  *
  * For each process, one line: its id, and those from which it got the token; negative: before it waited. At the end,
  * the first one waits for the others one by one. */
@@ -388,8 +387,8 @@ static int reuse_descriptors(const char *way) {
     ENSURE(pclose(file) == 0);
     file = popen("sleep 0.1; echo two; exec >&-; sleep 0.1", "r");
     ENSURE(file && fileno(file) == fd && fgets(text, sizeof text, file) && pclose(file) == 0);
-  } else if (strcmp(way, "daemon") ==
-             0) { /* which closes its standard output, so that only the other child has that pipe as its own */
+  } else if (strcmp(way, "daemon") == 0) {
+    /* It closes its standard output, so that only the other child has that pipe as its own. */
     child = fork();
     ENSURE(child >= 0);
     if (child == 0) {

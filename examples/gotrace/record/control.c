@@ -113,20 +113,18 @@ static void answer_one(int connection, recorder *r, int trace, void (*start)(voi
 }
 
 void control_answer(recorder *r, int trace, void (*start)(void), void (*stop)(void)) {
-  struct pollfd asked;
   int connection;
   if (listener < 0 && about) control_begin(about); /* another recorder had it, which records this one */
-  asked = (struct pollfd){listener, POLLIN, 0};
-  if (listener < 0 || poll(&asked, 1, 0) <= 0) return; /* accept itself makes a socket before it looks */
+  if (!control_wait(0)) return;                    /* accept itself makes a socket before it looks */
   connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (connection < 0) return;
   answer_one(connection, r, trace, start, stop);
   close(connection);
 }
 
-void control_wait(int milliseconds) {
-  struct pollfd asked = {listener, POLLIN, 0};
-  poll(&asked, 1, milliseconds);
+bool control_wait(int milliseconds) {
+  struct pollfd asked = {listener, POLLIN, 0}; /* poll leaves out -1 */
+  return poll(&asked, 1, milliseconds) > 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------- command ---- */

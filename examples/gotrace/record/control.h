@@ -19,7 +19,7 @@ void control_end(void);
  * recorder that is paused; `stop` completes the trace and frees the recorder. */
 void control_answer(recorder *r, int trace, void (*start)(void), void (*stop)(void));
 
-/* Waits until somebody asks, or a signal comes, or the time is over. */
-void control_wait(int milliseconds);
+/* Waits until somebody asks, or a signal comes, or the time is over. Returns whether somebody asks. */
+bool control_wait(int milliseconds);
 
 #endif

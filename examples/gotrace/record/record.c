@@ -1147,7 +1147,7 @@ typedef struct trace {
   bool is_there;             /* nobody has removed it */
   bool is_lost;              /* somebody else than the recorder has */
   bool goes_on;              /* there is another one of its process */
-  bool is_left;              /* by its writer, which somebody has killed */
+  bool is_abandoned;         /* by its writer, which somebody has killed */
   char path[2 * BOARD_PATH]; /* as the messages show it */
 } trace;
 
@@ -1186,7 +1186,7 @@ static void load_trace(trace *t, uint32_t index, uint32_t count) {
   t->end = ends->entry[index];
   t->file = -1;
   t->goes_on = goes_on(process_of(&t->start), index, count);
-  t->is_left = !is_written && !t->end.has_ended;
+  t->is_abandoned = !is_written && !t->end.has_ended;
   name[NAME_MAX] = 0;
   if (t->start.state == TRACE_STARTED && !t->end.unused && !strchr(name, '/')) {
     const bool is_last = !is_used_again(name, index, count);
@@ -1429,7 +1429,7 @@ static void summarize(trace *t, bool details) {
     fprintf(stderr, "gotrace: %s: somebody removed or replaced the trace of process %d before it was complete\n", path,
             process);
   if (!t->is_there || end->paused) return;
-  if (t->is_left) {
+  if (t->is_abandoned) {
     fprintf(stderr, "gotrace: %s: the recorder of process %d was killed: the trace ends where it was written last\n",
             path, process);
     return;

@@ -43,8 +43,8 @@ bool recorder_is_left(const recorder *r);
 /* Whether it has entered a sandbox (seccomp). */
 bool recorder_is_sandboxed(const recorder *r);
 
-/* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was
- * much, so that the next call must be soon. */
+/* Reads what is new. `to`: where the trace goes; -1: not known yet. Returns whether there was much,
+ * so that the next call must be soon. */
 bool recorder_read(recorder *r, int to);
 
 /* The same, and ends a generation, so that the trace is complete up to now. */

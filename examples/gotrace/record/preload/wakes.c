@@ -27,11 +27,7 @@
 struct wakes *shared_wakes;
 static uint32_t own; /* index of this process */
 
-static uint64_t now(void) {
-  struct timespec time = {0, 0};
-  clock_gettime(self.clockless ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
+static uint64_t now(void) { return read_clock(self.clockless ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC); }
 
 /* -------------------------------------------------------------------------------------------------------- keys ----
  *

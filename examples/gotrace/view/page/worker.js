@@ -208,7 +208,7 @@ async function run({module, file, index, words}) {
     status = error instanceof Exit ? error.status : 1;
     system.outputs[2].write(new TextEncoder().encode(String(error)));
   }
-  for (const end of [...Object.values(system.outputs), ...Object.values(system.inputs)]) end.end();
+  for (const one of [...Object.values(system.outputs), ...Object.values(system.inputs)]) one.end();
   postMessage({status, errors: await new Blob(system.errors).text(), read: system.inputs[FILES.trace].fetched, memory: system.memory?.buffer.byteLength || 0});
 }
 
